@@ -72,6 +72,14 @@ def list_since(conn: Connection, since: datetime, *, project: str | None, limit:
     return fetch_all(conn, _SQL["list_runs_since"], since=since, project=project, limit=limit)
 
 
+def list_resolved(
+    conn: Connection, since: datetime, *, project: str | None, limit: int
+) -> list[Row]:
+    """The runs that resolved alerts have reverted since, the last first: also `resolved_at`, and
+    `last_signal_id`, which started the run."""
+    return fetch_all(conn, _SQL["list_resolved_runs"], since=since, project=project, limit=limit)
+
+
 def list_of_set(
     conn: Connection, action_set_id: int, *, before: int | None = None, limit: int, offset: int = 0
 ) -> list[Row]:

@@ -22,7 +22,8 @@ _URL = re.compile(r"https?://[^\s\x00-\x1f]{1,2000}", re.IGNORECASE)
 
 
 def find_alerts(conn: Connection, rows: Sequence[Row], by: Identity) -> dict[int, dict[str, Any]]:
-    """By the ID of the release: {signal_id, endpoint_id, alert, text, runbook}; nothing without
+    """By the ID of the release: {signal_id, endpoint_id, alert, text, severity,
+    runbook}; nothing without
     EDIT."""
     if not by.has_permission(EDIT):
         return {}
@@ -41,13 +42,15 @@ def find_alerts(conn: Connection, rows: Sequence[Row], by: Identity) -> dict[int
 
 def _describe(row: Row, summarizer: Any) -> dict[str, Any]:
     payload = msgspec.json.decode(row["payload"])
-    name, text = summarize_row(summarizer, row).name_alert()
+    summary = summarize_row(summarizer, row)
+    name, text = summary.name_alert()
     urls = [find_text(payload, path) or "" for path in RUNBOOKS]
     return {
         "signal_id": row["id"],
         "endpoint_id": row["endpoint_id"],
         "alert": name,
         "text": text,
+        "severity": summary.severity,
         # A sender wrote the payload: no other scheme becomes a link.
         "runbook": next((url for url in urls if _URL.fullmatch(url)), ""),
     }

@@ -13,6 +13,8 @@ from sigservice.services.rules.rule_readings import Reading
 
 def list_started_sets(conn: Connection, rules: Sequence[Row]) -> dict[int, list[Row]]:
     """The enabled action sets that the firing signal of each rule starts, by the ID of the rule."""
+    if not rules:
+        return {}
     rows = action_sets.list_of_endpoints(conn, [*{rule["endpoint_id"] for rule in rules}])
     matchers = [
         (row, Matcher(msgspec.json.decode(row["filters"], type=list[Filter])))

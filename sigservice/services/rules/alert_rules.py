@@ -146,7 +146,7 @@ def build_signal(row: Row, status: Status, state: str, reading: Reading) -> Stat
     if row["silent_endpoint"] is not None:
         return _build_silence_signal(row, status, reading)
     data = {
-        "key": f"{TYPE}/{row['name']}",
+        "key": build_alert_key(row),
         "rule": row["name"],
         **_describe_reading(row, reading),
     }
@@ -164,8 +164,10 @@ def _describe_reading(row: Row, reading: Reading) -> dict[str, Any]:
     }
 
 
-def find_alert_key(row: Row) -> str:
-    """The key of the alert of a rule on silence, the same until it is resolved."""
+def build_alert_key(row: Row) -> str:
+    """The key of the alert of a rule; the one of silence is the same until it is resolved."""
+    if row["silent_endpoint"] is None:
+        return f"{TYPE}/{row['name']}"
     return row["alert_key"] or f"silence/{row['silent_endpoint']}"
 
 
@@ -174,7 +176,7 @@ def _build_silence_signal(row: Row, status: Status, reading: Reading) -> StateSi
     assert isinstance(source, Silence)
     before = row["last_signal_at"] or reading.start
     data = {
-        "key": find_alert_key(row),
+        "key": build_alert_key(row),
         "rule": row["name"],
         "endpoint": row["silent_endpoint"],
         "lastSignalAt": format_optional(reading.last_signal_at or row["last_signal_at"]),
@@ -203,7 +205,7 @@ def store_change(conn: Connection, row: Row, status: Status, state: str, reading
 def build_state_item(row: Row, state: RuleState, reading: Reading | None) -> dict[str, Any]:
     """The columns of a state. Without a reading, the rule has not been evaluated since its
     change."""
-    key = find_alert_key(row) if state.has_fired and row.get("silent_endpoint") else None
+    key = build_alert_key(row) if state.has_fired and row.get("silent_endpoint") else None
     return {
         "id": row["id"],
         **msgspec.structs.asdict(state),

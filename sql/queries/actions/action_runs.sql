@@ -151,6 +151,17 @@ WHERE created_at >= %(since)s AND cause = 'signal' AND state IN ('success', 'fai
 ORDER BY id DESC
 LIMIT %(limit)s;
 
+-- name: list_resolved_runs
+-- An index on `reverts_run_id` is not needed: reverts are as few as alerts.
+SELECT r.id, r.action_set_id, r.project, r.signal_id AS last_signal_id, r.action_set, r.created_at,
+       (r.signal ->> 'sourceId')::int AS endpoint_id, b.created_at AS resolved_at
+FROM action_runs b
+JOIN action_runs r ON r.id = b.reverts_run_id
+WHERE b.created_at >= %(since)s AND b.cause = 'resolved' AND b.state = 'success'
+  AND (%(project)s::text IS NULL OR r.project = %(project)s)
+ORDER BY b.id DESC
+LIMIT %(limit)s;
+
 -- name: list_runs_of_set
 -- Newest first. A page ends early if its payloads exceed `page_bytes`.
 SELECT id, action_set_id, project, cause, signal_id, reverts_run_id, reverted_by_run_id,
@@ -176,9 +187,9 @@ WHERE id IN (
 ORDER BY id DESC;
 
 -- name: list_runs_of_signals
--- For lists of signals: without the copies of signals and sets.
-SELECT id, action_set_id, project, signal_id, cause, state, reason, dry_run,
-       action_set ->> 'name' AS name
+-- For lists of signals: without the copies of signals and sets, but with the changes.
+SELECT id, action_set_id, project, signal_id, cause, state, reason, dry_run, action_set ->> 'name' AS name,
+       jsonb_path_query_array(action_set, '$.actions[*].changes[*]')::text AS changes
 FROM action_runs
 WHERE signal_id = ANY(%(signal_ids)s)
 ORDER BY id;
