@@ -255,19 +255,32 @@ def test_signal_shows_its_outcomes(log, sets, endpoint, token, send):
     assert "Processing" in log().text
     sets.work()
     last, second, first = (" ".join(row.get_text(" ").split()) for row in rows(log()))
-    assert "runs : succeeded" in first
-    assert "waits : succeeded" in first
+    assert "runs in default : succeeded" in first
+    assert "waits in default : succeeded" in first
     assert "waits in default : skipped Run" in second
     assert "It runs once and has run" in second
-    assert "runs in default : not matched Filter “n IN …” did not match." in last
-    assert "sleeps in default : not matched No filter of an OR group matched." in last
+    assert "runs in default : not matched n is 2, not 1" in last
+    assert "sleeps in default : not matched no filter of an OR group matched" in last
     page = log(f"/{signals[2]}").html.find("main").get_text(" ", strip=True)
-    assert "did not match" in page
+    assert "What it did Nothing." in page
+    assert "It turned off 1 flag." in log(f"/{signals[0]}").text
+
+
+def test_signals_of_one_alert_in_a_row_are_one(log, endpoint, token, send):
+    for name, status in (("A", "firing"), ("A", "firing"), ("B", "firing"), ("A", "firing")):
+        send(endpoint, token, {"alertname": name, "status": status})
+    texts = [" ".join(row.summary.get_text(" ").split()) for row in rows(log())]
+    assert [text.rpartition("ci ")[2] for text in texts] == [
+        "firing alertname : A status : firing –",
+        "firing alertname : B status : firing –",
+        "firing alertname : A status : firing 2 times –",
+    ]
+    assert len(rows(log())[2].select(".actions a")) == 2
 
 
 def test_signal_that_triggered_no_set_shows_a_message(log, endpoint, token, send):
     page = log(f"/{send(endpoint, token, {})['id']}")
-    assert "No action set was triggered" in page.html.find("main").get_text()
+    assert "no automation uses this endpoint" in page.html.find("main").get_text()
 
 
 def test_user_sends_a_test_signal_and_replays_it(ada, log, flags, sets, endpoint):

@@ -75,17 +75,6 @@ def describe_undo(item: Mapping[str, Any]) -> str:
     return describe_change({**item, "before": item["after"], "after": item["before"]})
 
 
-def explain_result(result: Mapping[str, Any]) -> str:
-    """Why a set did not run, "" if it did. `result` is the result of the evaluation."""
-    reason = result.get("reason")
-    if result["state"] != "not matched":
-        return str(reason or "")
-    if not reason or not reason.get("path"):
-        return "No filter of an OR group matched."
-    words = OPERATORS.get(reason["operator"], (reason["operator"], ""))[0]
-    return f"Filter “{reason['path']} {words} …” did not match."
-
-
 def _format_value(what: str, value: Any) -> str:
     if what == "state":
         return "on" if value else "off"

@@ -9,13 +9,13 @@ from sigservice.db import Row
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_summaries import describe_action, describe_filter
-from sigservice.services.signals.payload_paths import to_text
+from sigservice.services.signals.payload_paths import find_values, to_text
 
 COMPARISONS = {
     "IN": "is", "!IN": "is not", "STR_CONTAINS": "contains", "STR_STARTS_WITH": "starts with",
     "NUM_GT": "is above", "NUM_LT": "is below", "EXISTS": "exists",
 }  # fmt: skip
-MAX_NAMES = 3
+MAX_NAMES, MAX_VALUE = 3, 100
 
 
 def name_field(path: str) -> str:
@@ -34,6 +34,24 @@ def say_filter(filter: Filter) -> str:
     values = [filter.value] if filter.value is not None else filter.values or []
     text = " or ".join(to_text(value) for value in values)
     return f"{name_field(filter.path)} {words} {text}".strip()
+
+
+def say_mismatch(reason: Mapping[str, Any], filters: Iterable[Filter], payload: Any) -> str:
+    """Why a signal didn't start an automation, such as `service is payments, not checkout`.
+    `reason` is the path and operator of the filter that didn't match, empty for an OR group."""
+    if not (path := reason.get("path")):
+        return "no filter of an OR group matched"
+    name, values = name_field(path), find_values(payload, path)
+    if not values:
+        return f"it has no {name}"
+    actual = f"{name} is {', '.join(to_text(value) for value in values[:MAX_NAMES])[:MAX_VALUE]}"
+    for filter in filters:
+        if (filter.path, filter.operator) == (path, reason["operator"]):
+            expected = say_filter(filter)
+            is_plain = filter.operator == "IN" and not filter.inverted
+            other = expected.removeprefix(f"{name} is ") if is_plain else f"as in “{expected}”"
+            return f"{actual}, not {other}"
+    return actual
 
 
 def say_trigger(row: Row, endpoint: str | None, *, hides_alerts: bool) -> str:

@@ -44,7 +44,7 @@ ORDER BY s.project, s.name, s.id;
 
 -- name: list_of_endpoint
 -- The sets that an endpoint triggers, enabled or not, without their actions.
-SELECT id, project, name, enabled
+SELECT id, project, name, enabled, filters
 FROM action_sets
 WHERE endpoint_id = %(endpoint_id)s
 ORDER BY project, name;

@@ -45,18 +45,21 @@
 % include("partials/time.tpl", at=signal["created_at"])
 % include("signals/signals/sender.tpl", signal=signal)
 % include("signals/signals/summary.tpl", summary=signal["summary"])
-% for outcome in signal["evaluation"].outcomes:
-% if outcome.state != "not matched":
-<span class="tag"><bdi>{{outcome.name}}</bdi>: {{outcome.label}}</span>
+% if len(signal["ids"]) > 1:
+<span class="muted">{{len(signal["ids"])}} times</span>
 % end
-% end
+<span class="result {{'broken' if signal['evaluation'].has_failed else ''}}"><bdi>{{"…" if signal["evaluation"].is_waiting else signal["evaluation"].result or "–"}}</bdi></span>
 </summary>
 <pre tabindex="0"><code>{{signal["formatted"]}}</code></pre>
 % if signal["is_truncated"]:
 <p class="hint">Payload truncated. Open the signal to see all of it.</p>
 % end
 % include("signals/signals/outcomes.tpl", evaluation=signal["evaluation"])
-<p class="actions"><a href="{{url('/admin/signals', endpoint['id'], 'log', signal['id'])}}">Signal {{signal["id"]}}</a> <span class="muted">{{signal["payload_bytes"]}} bytes</span></p>
+<p class="actions">\\
+% for id in signal["ids"]:
+<a href="{{url('/admin/signals', endpoint['id'], 'log', id)}}">Signal {{id}}</a>
+% end
+<span class="muted">{{signal["payload_bytes"]}} bytes</span></p>
 </details>
 </li>
 % end

@@ -38,9 +38,11 @@ Signal {{signal["replay_of"]}}, which has expired</dd></div>
 <div><dt>Size</dt><dd>{{signal["payload_bytes"]}} bytes</dd></div>
 </dl>
 <section>
-<h2>Actions</h2>
-% if not evaluation.is_waiting and not evaluation.outcomes:
-<p class="muted">No action set was triggered.</p>
+<h2>What it did</h2>
+% if evaluation.result:
+<p>It {{evaluation.result}}.</p>
+% elif not evaluation.is_waiting:
+<p>{{"Nothing." if evaluation.outcomes else "Nothing: no automation uses this endpoint."}}</p>
 % end
 % include("signals/signals/outcomes.tpl", evaluation=evaluation)
 % if triggered_sets:

@@ -1,6 +1,7 @@
 """View signals: an endpoint's log with search, token filter, paging and live refresh; one signal;
 test signals and replays."""
 
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -74,7 +75,7 @@ def list_signals(context: Context, identity: Identity, id: int) -> Page:
                 limit=min(page_request.limit, MAX_PAGE_SIZE),
                 before=page_request.before,
             )
-        evaluations = signal_outcomes.list_evaluations(conn, id, [row["id"] for row in page.rows])
+        evaluations = signal_outcomes.list_evaluations(conn, id, page.rows)
     summarizer = make_summarizer(endpoint)
     newest = urlencode(values)
     at_newest, is_paused = page_request.before is None, query.get("live") == "off"
@@ -87,10 +88,10 @@ def list_signals(context: Context, identity: Identity, id: int) -> Page:
         problems=signal_log_filter.name_fields(error.details) if error else [],
         title=f"{'Problem: ' if error else ''}Signals: {endpoint['name']}",
         is_filtered=bool(values),
-        signals=[
+        signals=_merge_repeats(
             _abbreviate(row, summarizer) | {"evaluation": evaluations[row["id"]]}
             for row in page.rows
-        ],
+        ),
         older=urlencode(values | {"before": page.next_before}) if page.next_before else "",
         newest=newest,
         at_newest=at_newest,
@@ -111,7 +112,7 @@ def show_signal(context: Context, identity: Identity, id: int, signal_id: int) -
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
         row = signal_storage.get(conn, id, signal_id)
-        evaluations = signal_outcomes.list_evaluations(conn, id, [signal_id])
+        evaluations = signal_outcomes.list_evaluations(conn, id, [row])
         triggered_sets = action_sets.list_of_endpoint(conn, id)
         original = row["replay_of"] and signal_rows.find(conn, id, row["replay_of"])
     log = f"/admin/signals/{id}/log"
@@ -178,6 +179,20 @@ def replay_signal(context: Context, identity: Identity, id: int, signal_id: int,
 def format_payload(payload: str) -> str:
     """Indented JSON; numbers stay as they are stored."""
     return msgspec.json.format(payload, indent=2)
+
+
+def _merge_repeats(signals: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Signals of one alert that follow each other, from one sender and with one result, are one
+    row, which has the newest and the `ids` of all."""
+    rows: list[dict[str, Any]] = []
+    for signal in signals:
+        summary, evaluation = signal["summary"], signal["evaluation"]
+        own = (summary, signal["token_name"], signal["sent_by"], evaluation.result)
+        if rows and summary.status and not evaluation.is_waiting and rows[-1]["equal"] == own:
+            rows[-1]["ids"].append(signal["id"])
+        else:
+            rows.append(signal | {"equal": own, "ids": [signal["id"]]})
+    return rows
 
 
 def _abbreviate(row: Row, summarizer: Summarizer) -> dict[str, Any]:
