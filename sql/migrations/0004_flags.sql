@@ -1,5 +1,6 @@
 -- Flags and segments.
 
+-- A permanent flag is never ready to be removed; NULL is the default of its type.
 CREATE TABLE features (
     name text PRIMARY KEY CHECK (name ~ '^[A-Za-z0-9._~-]{1,100}$'),
     project text NOT NULL REFERENCES projects (id),
@@ -10,7 +11,8 @@ CREATE TABLE features (
     created_at timestamptz NOT NULL DEFAULT now(),
     created_by text NOT NULL,
     created_by_user_id integer,
-    archived_at timestamptz
+    archived_at timestamptz,
+    permanent boolean
 );
 CREATE INDEX features_active_idx ON features (project, stale) WHERE archived_at IS NULL;
 CREATE INDEX features_project_idx ON features (project);

@@ -93,7 +93,7 @@ def _list_flag_pages() -> Iterator[CaseTuple]:
     yield "flags/features", "list_features_by_name", {"names": FLAGS}
     yield "flags/features", "list_active_names", {"names": FLAGS}
     yield "flags/features", "list_removable_features", {"names": FLAGS, "days": 30}
-    yield "flags/features", "list_removable_features", {"days": 30}
+    yield "flags/features", "list_old_features", {"days": 30}
     yield "flags/feature_tags", "list_feature_tags", {"features": FLAGS}
     yield "flags/feature_dependencies", "list_dependencies", {"features": ["flag-7"]}
     project = {"project": "project-1"}

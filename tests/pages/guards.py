@@ -200,6 +200,7 @@ EDIT_FORMS = {
     "/admin/context/{field}/delete": {},
     "/admin/features/new": {"name": "added", "project": "default", "type": "release"},
     "/admin/features/{name}/edit": {"type": "experiment", "description": "other"},
+    "/admin/features/{name}/permanent": {},
     "/admin/features/{name}/clone": {"name": "copy"},
     "/admin/features/{name}/tags": {"tag": "simple:other"},
     "/admin/features/{name}/tags/remove": {"tag": "simple:shop"},

@@ -408,6 +408,21 @@ def test_archived_flags_are_revived_together(ada, flags):
     assert names(ada.get(LIST)) == ["a", "b"]
 
 
+def test_flags_that_are_ready_to_be_removed_are_marked_permanent(ada, vera, flags, rows):
+    for name in ("a", "b", "c"):
+        flags.create_flag(name)
+    rows("UPDATE features SET stale = true")
+    page = ada.get(f"{LIST}?state=remove")
+    assert page.html.find(id="task-a").get_text().startswith("Remove the flag a. Keep: off. ")
+    assert not vera.get(f"{LIST}?state=remove").html.find("button", formaction=True)
+    fields = {"csrf": ada.csrf, "back": "state=remove"}
+    page = ada.post(f"{LIST}/a/permanent", fields, status=303).follow()
+    assert (notice(page), names(page)) == ("1 flag marked permanent.", ["b", "c"])
+    fields |= {"flag.b": "on", "flag.c": "on", "change": "permanent"}
+    page = ada.post(LIST, fields, status=303).follow()
+    assert (notice(page), names(page)) == ("2 flags marked permanent.", [])
+
+
 def test_change_of_selected_flags_is_whole_or_an_error(ada, web, flags):
     for name in ("a", "b"):
         flags.create_flag(name)

@@ -271,6 +271,27 @@ def test_metadata_is_edited(ada, flags):
     assert flag["impressionData"] is True
 
 
+def test_a_flag_that_is_ready_to_be_removed_has_a_task_and_can_be_marked_permanent(
+    ada, flags, rows, clock
+):
+    flags.create_flag(type="experiment")
+    flags.switch()
+    rows("UPDATE features SET stale = true")
+    page = ada.get("/admin/features/checkout")
+    text = page.html.find(id="task-checkout").get_text()
+    today = f"{clock.now():%-d %b %Y}"
+    assert text == (
+        f"Remove the flag checkout. Keep: on. On for everyone in production since {today}."
+        " 1. Delete the check, keep the code for “on”. 2. Deploy; its page shows when nobody asks"
+        " any longer: http://localhost:80/admin/features/checkout. 3. Archive it."
+    )
+    page = form_to(page, "/admin/features/checkout/permanent").submit(status=303).follow()
+    assert notice(page) == "Flag marked permanent."
+    assert not page.html.find(id="task-checkout")
+    assert "Permanent" in page.html.find(id="details").dl.get_text()
+    assert (flags.get_flag()["permanent"], flags.get_flag()["stale"]) == (True, False)
+
+
 def test_clone_has_the_strategies_and_is_disabled(ada, flags):
     flags.create_flag()
     flags.add_strategy(parameters={"rollout": "7"})

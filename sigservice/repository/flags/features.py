@@ -90,14 +90,23 @@ def list_active_names(conn: Connection, names: Iterable[str], project: str | Non
     return {row["name"] for row in rows}
 
 
-def list_removable(conn: Connection, days: int, names: Sequence[str] | None = None) -> list[Row]:
-    """The flags, all or some, that have a reason to be removed; see the statement."""
-    parameters = {"names": None if names is None else [*names], "days": days}
-    return fetch_all(conn, _SQL["list_removable_features"], **parameters)
+def list_old(conn: Connection, days: int, project: str | None) -> list[Row]:
+    """The flags, of a project or of all, that may have a reason to be removed."""
+    return fetch_all(conn, _SQL["list_old_features"], days=days, project=project)
+
+
+def list_removable(conn: Connection, days: int, names: Sequence[str]) -> list[Row]:
+    """The flags among these that have a reason to be removed; see the statement."""
+    return fetch_all(conn, _SQL["list_removable_features"], names=[*names], days=days)
 
 
 def set_stale(conn: Connection, names: list[str], stale: bool) -> None:
     execute(conn, _SQL["set_stale"], names=names, stale=stale)
+
+
+def mark_permanent(conn: Connection, names: list[str]) -> None:
+    """Also clears `stale`."""
+    execute(conn, _SQL["mark_permanent"], names=names)
 
 
 def archive(conn: Connection, names: list[str]) -> None:

@@ -1,5 +1,6 @@
 """Client metrics: one function for each SQL statement."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, queries
@@ -50,6 +51,12 @@ def list_app_names(conn: Connection, feature: str) -> list[str]:
         row["app_name"]
         for row in fetch_all(conn, _SQL["list_client_metrics_apps"], feature=feature)
     ]
+
+
+def list_applications(conn: Connection, features: Sequence[str]) -> dict[str, list[str]]:
+    """The names of the applications that have evaluated these flags, by flag."""
+    rows = fetch_all(conn, _SQL["list_applications_of_features"], features=[*features])
+    return {row["feature"]: row["app_names"] for row in rows}
 
 
 def list_features(conn: Connection, app_names: list[str]) -> list[Row]:

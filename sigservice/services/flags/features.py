@@ -27,12 +27,14 @@ MAX_FEATURES = 20_000
 
 
 class Metadata(msgspec.Struct, rename="camel"):
-    """The fields that describe a flag and don't affect its evaluation."""
+    """The fields that describe a flag and don't affect its evaluation. Without `permanent` an
+    existing flag keeps its value, and a new one has the default of its type."""
 
     type: str = "release"
     description: str | None = None
     impression_data: bool = False
     stale: bool = False
+    permanent: bool | UnsetType = UNSET
 
 
 class MetadataChanges(msgspec.Struct, rename="camel"):
@@ -42,6 +44,7 @@ class MetadataChanges(msgspec.Struct, rename="camel"):
     description: str | UnsetType | None = UNSET
     impression_data: bool | UnsetType = UNSET
     stale: bool | UnsetType = UNSET
+    permanent: bool | UnsetType = UNSET
 
 
 def check_name(conn: Connection, name: str, project: str | None) -> None:
@@ -123,12 +126,14 @@ def get_all(conn: Connection, project: str, names: Sequence[str]) -> list[Row]:
 
 
 def update(conn: Connection, project: str, name: str, metadata: Metadata, by: Identity) -> Row:
-    """Raises NotFoundError, BadDataError."""
+    """A flag that becomes permanent isn't stale any longer. Raises NotFoundError, BadDataError."""
     revisions.lock(conn)
     before = get(conn, project, name)
     problems = Problems()
     check_metadata(conn, metadata, problems)
     problems.raise_if_any()
+    if metadata.permanent is True and not before["permanent"]:
+        metadata = msgspec.structs.replace(metadata, stale=False)
     row = _put(conn, project, name, metadata, by)
     events.record(
         conn,
@@ -210,6 +215,15 @@ def set_stale(
     revisions.bump(conn, flags=names)
 
 
+def mark_permanent(conn: Connection, project: str, names: Sequence[str], by: Identity) -> None:
+    """Clears `stale`: a permanent flag is never ready to be removed. Raises NotFoundError."""
+    revisions.lock(conn)
+    changed = [row for row in get_all(conn, project, names) if not row["permanent"] or row["stale"]]
+    features.mark_permanent(conn, [row["name"] for row in changed])
+    _record_each(conn, "feature-metadata-updated", changed, by)
+    revisions.bump(conn, flags=names)
+
+
 def to_json(row: Row) -> dict[str, Any]:
     """A flag in the format of the API, without its environments."""
     return {
@@ -219,6 +233,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "project": row["project"],
         "stale": row["stale"],
         "impressionData": row["impression_data"],
+        "permanent": row["permanent"],
         "archived": row["archived_at"] is not None,
         "archivedAt": format_optional(row["archived_at"]),
         "createdAt": format_iso(row["created_at"]),

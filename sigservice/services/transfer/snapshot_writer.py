@@ -212,7 +212,8 @@ class SnapshotWriter:
         changed = [
             (before[item.name], item)
             for item in features
-            if item.name in before and _get_metadata(item) != _get_metadata(before[item.name])
+            if item.name in before
+            and (old := _get_metadata(before[item.name])) != old | _get_metadata(item)
         ]
         rows = [
             replace(item, tags=[], dependencies=[], environments=[])

@@ -1,31 +1,35 @@
 -- Flags. Written under lock_revisions. A user archives a flag, and deletes it from the archive.
 -- feature_last_seen may have rows of a deleted flag with the same name.
 
+-- part: is_permanent
+coalesce(f.permanent, f.type IN ('kill-switch', 'permission'))
+
 -- name: put_features
 -- Project, creator and creation time of an existing flag don't change.
-INSERT INTO features (name, project, type, description, stale, impression_data, archived_at,
-                      created_at, created_by, created_by_user_id)
-SELECT name, project, type, description, stale, "impressionData", "archivedAt",
+INSERT INTO features (name, project, type, description, stale, impression_data, permanent,
+                      archived_at, created_at, created_by, created_by_user_id)
+SELECT name, project, type, description, stale, "impressionData", permanent, "archivedAt",
        coalesce("createdAt", now()), coalesce("createdBy", %(created_by)s),
        CASE WHEN "createdBy" IS NULL THEN %(created_by_user_id)s::int END
 FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (name text, project text, type text, description text, stale boolean,
-           "impressionData" boolean, "archivedAt" timestamptz, "createdAt" timestamptz,
-           "createdBy" text)
+           "impressionData" boolean, permanent boolean, "archivedAt" timestamptz,
+           "createdAt" timestamptz, "createdBy" text)
 ON CONFLICT (name) DO UPDATE
 SET type = excluded.type, description = excluded.description, stale = excluded.stale,
-    impression_data = excluded.impression_data;
+    impression_data = excluded.impression_data,
+    permanent = coalesce(excluded.permanent, features.permanent);
 
 -- name: count_features
 SELECT count(*) FROM features WHERE archived_at IS NULL;
 
 -- name: list_features_by_name
 -- The flags with these names, in any project, archived or not.
-SELECT name, project, type, description, stale, impression_data, created_at, created_by,
-       created_by_user_id, archived_at,
+SELECT name, project, type, description, stale, impression_data, {{is_permanent}} AS permanent,
+       created_at, created_by, created_by_user_id, archived_at,
        (SELECT max(seen_at) FROM feature_last_seen
-        WHERE feature = features.name AND seen_at >= features.created_at) AS last_seen_at
-FROM features
+        WHERE feature = f.name AND seen_at >= f.created_at) AS last_seen_at
+FROM features f
 WHERE name = ANY(%(names)s)
 ORDER BY name;
 
@@ -63,13 +67,14 @@ WHERE (f.archived_at IS NOT NULL) = %(archived)s
 -- One statement for all sort orders: the filters are the same, and by name, without favorites, the scan
 -- of the primary key ends with the page. Only the flags of the page are looked up in feature_last_seen,
 -- unless they are sorted by it; the outer query keeps their order.
-SELECT name, project, type, description, stale, impression_data, created_at, created_by,
-       created_by_user_id, archived_at,
+SELECT name, project, type, description, stale, impression_data, permanent, created_at,
+       created_by, created_by_user_id, archived_at,
        (SELECT max(seen_at) FROM feature_last_seen
         WHERE feature = page.name AND seen_at >= page.created_at) AS last_seen_at
 FROM (
-    SELECT f.name, f.project, f.type, f.description, f.stale, f.impression_data, f.created_at,
-           f.created_by, f.created_by_user_id, f.archived_at
+    SELECT f.name, f.project, f.type, f.description, f.stale, f.impression_data,
+           {{is_permanent}} AS permanent, f.created_at, f.created_by, f.created_by_user_id,
+           f.archived_at
     {{matching_features}}
     ORDER BY CASE WHEN %(favorites_of)s::bigint IS NOT NULL THEN f.name IN (
                  SELECT feature FROM favorite_features WHERE user_id = %(favorites_of)s)
@@ -98,8 +103,16 @@ SELECT count(*)
 SELECT name FROM features
 WHERE archived_at IS NULL AND name = ANY(%(names)s) AND (%(project)s::text IS NULL OR project = %(project)s);
 
+-- name: list_old_features
+-- Flags that may have a reason to be removed. Those with `is_ready` have one: they are marked, or older than their type lives.
+SELECT f.name, f.stale OR coalesce(f.created_at < now() - make_interval(days => t.lifetime_days), false) AS is_ready
+FROM features f
+JOIN feature_types t ON t.id = f.type
+WHERE f.archived_at IS NULL AND NOT {{is_permanent}} AND (%(project)s::text IS NULL OR f.project = %(project)s)
+  AND (f.stale OR f.created_at < now() - make_interval(days => least(t.lifetime_days, %(days)s)));
+
 -- name: list_removable_features
--- Flags that have a reason to be removed, all or some. `value` is what all production environments serve to
+-- Those of `names` that have a reason to be removed. `value` is what all production environments serve to
 -- everyone, `on` or `off`, NULL if there is no such value. The environment `default`, which every project has,
 -- counts where the flag is used in it.
 WITH strategies AS MATERIALIZED (
@@ -109,7 +122,7 @@ WITH strategies AS MATERIALIZED (
                    AND NOT EXISTS (SELECT FROM strategy_segments g WHERE g.strategy_id = s.id))
            AND bool_and(disabled OR variants = '[]') AS reaches_everyone
     FROM feature_strategies s
-    WHERE %(names)s::text[] IS NULL OR feature = ANY(%(names)s)
+    WHERE feature = ANY(%(names)s)
     GROUP BY feature, environment
 ), served AS MATERIALIZED (
     SELECT f.name, array_agg(e.name) AS environments,
@@ -123,7 +136,7 @@ WITH strategies AS MATERIALIZED (
         SELECT CASE WHEN NOT coalesce(s.enabled, false) OR NOT c.is_active THEN 'off'
                     WHEN s.variants = '[]' AND coalesce(c.reaches_everyone, true) THEN 'on' END AS value
     ) v
-    WHERE f.archived_at IS NULL AND (%(names)s::text[] IS NULL OR f.name = ANY(%(names)s))
+    WHERE f.archived_at IS NULL AND f.name = ANY(%(names)s)
       AND (e.name <> 'default' OR s.enabled OR EXISTS (
           SELECT FROM feature_last_seen WHERE feature = f.name AND environment = 'default'))
     GROUP BY f.name
@@ -149,7 +162,7 @@ LEFT JOIN LATERAL (
     WHERE f.stale AND feature_name = f.name AND type = 'feature-stale-on'
     ORDER BY id DESC LIMIT 1
 ) marked ON true
-WHERE f.archived_at IS NULL AND (%(names)s::text[] IS NULL OR f.name = ANY(%(names)s))
+WHERE f.archived_at IS NULL AND f.name = ANY(%(names)s) AND NOT {{is_permanent}}
   AND (f.stale
        OR f.created_at < now() - make_interval(days => t.lifetime_days)
        OR seen.at < now() - make_interval(days => %(days)s)
@@ -158,6 +171,9 @@ ORDER BY f.name;
 
 -- name: set_stale
 UPDATE features SET stale = %(stale)s WHERE name = ANY(%(names)s);
+
+-- name: mark_permanent
+UPDATE features SET permanent = true, stale = false WHERE name = ANY(%(names)s);
 
 -- name: archive_features
 UPDATE features SET archived_at = now() WHERE name = ANY(%(names)s) AND archived_at IS NULL;

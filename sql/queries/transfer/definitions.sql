@@ -19,8 +19,9 @@ FROM features f
 LEFT JOIN feature_dependencies d ON d.child = f.name;
 
 -- name: list_features
-SELECT name, project, type, description, stale, impression_data, archived_at, created_at,
-       created_by
+SELECT name, project, type, description, stale, impression_data,
+       coalesce(permanent, type IN ('kill-switch', 'permission')) AS permanent, archived_at,
+       created_at, created_by
 FROM features
 WHERE %(names)s::text[] IS NULL OR name = ANY(%(names)s)
 ORDER BY name;

@@ -88,6 +88,13 @@ FROM client_metrics
 WHERE feature = %(feature)s
 ORDER BY app_name;
 
+-- name: list_applications_of_features
+-- The applications that have evaluated these flags, by flag.
+SELECT f.feature, array_agg(a.app_name ORDER BY a.app_name) AS app_names
+FROM unnest(%(features)s::text[]) AS f (feature)
+JOIN client_applications a ON EXISTS (SELECT FROM client_metrics WHERE feature = f.feature AND app_name = a.app_name)
+GROUP BY f.feature;
+
 -- name: find_busiest_app
 -- The application that has evaluated a flag most often in the last `hours` hours.
 SELECT app_name, sum(yes + no)::bigint AS count

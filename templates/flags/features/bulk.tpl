@@ -21,6 +21,7 @@
 % end
 <button class="quiet" name="change" value="tag" data-swap="">Tag</button>
 </span>
+<button class="quiet" name="change" value="permanent" data-swap="">Mark permanent</button>
 <button class="quiet" name="change" value="archive" data-swap="">Archive …</button>
 % end
 </div>

@@ -19,8 +19,8 @@ never evaluated\\
 % include("partials/time.tpl", at=row["created_at"])
 by <bdi>{{name_actor(row["created_by"], row["created_by_user_id"])}}</bdi></dd></div>
 <div><dt>Impression data</dt><dd>{{"yes" if row["impression_data"] else "no"}}</dd></div>
-% if row["stale"]:
-<div><dt>Lifecycle</dt><dd>Stale: ready to be removed from code</dd></div>
+% if row["permanent"] or row["stale"]:
+<div><dt>Lifecycle</dt><dd>{{"Permanent" if row["permanent"] else "Stale: ready to be removed from code"}}</dd></div>
 % end
 </dl>
 % include("flags/features/tags.tpl")

@@ -51,7 +51,14 @@
 </div>
 % include("flags/features/strategies.tpl")
 % if removal and not is_archived:
-<p class="answer waits"><span aria-hidden="true">▲</span> {{removal.reason[:1].upper() + removal.reason[1:]}}. Keep: {{removal.keep}}.</p>
+<form method="post" class="actions" action="{{url(path, 'permanent')}}">
+% include("partials/csrf.tpl")
+<span class="answer waits"><span aria-hidden="true">▲</span> {{removal.reason[:1].upper() + removal.reason[1:]}}. Keep: {{removal.keep}}.</span>
+% include("flags/features/task.tpl", name=row["name"], task=removal.task)
+% if can_edit:
+<button class="quiet">Mark permanent</button>
+% end
+</form>
 % end
 <section>
 <div class="heading"><h2>Last {{dict(periods)[period]}}</h2>

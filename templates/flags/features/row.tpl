@@ -11,7 +11,12 @@
 % if is_removal:
 <td class="reason">{{feature["removal"].reason}}</td>
 <td>keep: {{feature["removal"].keep}}</td>
-<td></td>
+<td>
+% include("flags/features/task.tpl", name=feature["name"], task=feature["removal"].task)
+% if can_edit:
+<button class="quiet" formaction="{{url(feature['path'], 'permanent')}}" aria-label="Mark {{feature['name']}} permanent">Mark permanent</button>
+% end
+</td>
 % else:
 % for environment, cell in zip(environments, feature["cells"]):
 <td data-in="{{environment}}" {{"class=first" if cell is feature["first"] else ""}}>

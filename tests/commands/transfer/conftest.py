@@ -104,7 +104,7 @@ def create_flags(web: webtest.TestApp) -> None:
         name, flags = f"flag-{n:02}", f"projects/{project}/features"
         about = None if n % 4 else f"About {n} „é“"
         body = {"name": name, "type": types[n % 5], "description": about}
-        post(flags, body | {"impressionData": n % 2 == 0})
+        post(flags, body | {"impressionData": n % 2 == 0, "permanent": n % 2 == 1})
         for environment in ("staging", "production") if n % 3 else ("development", "production"):
             place = f"{flags}/{name}/environments/{environment}"
             for k in range(n % 4):

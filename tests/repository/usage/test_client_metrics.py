@@ -66,6 +66,9 @@ def test_hours_are_listed_by_environment(conn, flags):
     assert len(client_metrics.list_for_feature(conn, "one", 4)) == 5
     assert client_metrics.list_app_names(conn, "one") == ["office", "shop"]
     assert client_metrics.list_app_names(conn, "none") == []
+    assert client_metrics.list_applications(conn, ["one", "none"]) == {}  # none is registered
+    run(conn, "INSERT INTO client_applications (app_name) VALUES ('shop')")
+    assert client_metrics.list_applications(conn, ["one", "none"]) == {"one": ["shop"]}
 
 
 def test_features_of_applications_are_listed(conn, flags):

@@ -20,7 +20,11 @@ def read(service):
 
     def read():
         with service.context.database.transaction() as conn:
-            removals = removal.list_removals(conn, 30, service.context.clock.now())
+            names = removal.list_names(conn, 30, None)
+            removals = removal.list_removals(
+                conn, 30, service.context.clock.now(), [*names], "https://x/admin/features"
+            )
+        assert {*removals} == names
         return {name: (one.reason, one.keep) for name, one in removals.items()}
 
     return read
@@ -101,6 +105,36 @@ def test_a_marked_flag_has_a_reason(web, flags, read):
     body = {"features": ["checkout"], "stale": True}
     web.post_json("/api/admin/projects/default/stale", body, headers=ADMIN, status=202)
     assert read() == {"checkout": ("marked by API token admin 0 d ago", "off")}
+
+
+def test_a_permanent_flag_has_no_reason(flags, read, age):
+    flags.create_flag("kill", type="kill-switch")
+    flags.create_flag("kept", permanent=True)
+    flags.create_flag("temporary", type="permission", permanent=False)
+    age(41)
+    assert {*read()} == {"temporary"}
+
+
+def test_the_task_names_the_applications_that_evaluate_the_flag(service, flags, rows):
+    flags.create_flag()
+    flags.add_strategy(parameters={"rollout": "50"})
+    flags.switch()
+    rows("UPDATE features SET stale = true")
+    rows("INSERT INTO client_applications (app_name) VALUES ('web'), ('api'), ('other')")
+    for name in ("web", "api"):
+        rows(
+            "INSERT INTO client_metrics (feature, app_name, environment, hour, yes, no)"
+            " VALUES ('checkout', %s, 'production', now(), 1, 1)",
+            name,
+        )
+    with service.context.database.transaction() as conn:
+        now, url = service.context.clock.now(), "https://x/admin/features"
+        task = removal.list_removals(conn, 30, now, ["checkout"], url)["checkout"].task
+    assert task == (
+        "Remove the flag checkout. Keep: ?. Marked; used by api, web. 1. Decide which code to keep,"
+        " and delete the check. 2. Deploy; its page shows when nobody asks any longer:"
+        " https://x/admin/features/checkout. 3. Archive it."
+    )
 
 
 def test_an_archived_flag_has_no_reason(web, flags, read):

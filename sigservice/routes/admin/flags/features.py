@@ -30,6 +30,7 @@ class NewFeature(msgspec.Struct, rename="camel"):
     type: str = "release"
     description: str | None = None
     impression_data: bool = False
+    permanent: bool | UnsetType = UNSET
     tags: list[Tag] | None = None
 
 

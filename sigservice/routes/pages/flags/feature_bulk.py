@@ -7,7 +7,7 @@ from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.flags import features as feature_rows
 from sigservice.routes.pages.flag_questions import REASON_FIELD, add_reason, settle_alerts
 from sigservice.routes.pages.flags.feature_fields import parse_tag
-from sigservice.routes.pages.flags.feature_page import BULK_CHANGES, list_path
+from sigservice.routes.pages.flags.feature_page import BULK_CHANGES, FLAG, find_feature, list_path
 from sigservice.routes.pages.flags.features import list_features
 from sigservice.services.flags import feature_switches, feature_tags, features
 from sigservice.services.flags.feature_states import FeatureEnvironment
@@ -18,6 +18,7 @@ from sigservice.web.form_pages import Confirmation, ask_first, shows_errors_in
 from sigservice.web.forms import Form, report_at
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.helpers import format_time
+from sigservice.web.links import flag_path
 from sigservice.wording import plural
 
 MAX_FLAGS = 50  # of a page
@@ -59,6 +60,8 @@ def change_features(context: Context, identity: Identity, form: Form) -> str:
                 features.archive(conn, project, group, identity)
             elif change == "revive":
                 features.revive(conn, group, identity)
+            elif change == "permanent":
+                features.mark_permanent(conn, project, group, identity)
             elif change != "tag":
                 is_on = change == "on"
                 feature_switches.switch_all(conn, project, environment, group, is_on, identity)
@@ -69,6 +72,14 @@ def change_features(context: Context, identity: Identity, form: Form) -> str:
     if change == "archive" and len(",".join(names)) <= MAX_UNDO_LENGTH:
         done["done.archived"] = ",".join(names)
     return list_path(form.get("back", ""), **done)
+
+
+@router.post(f"{FLAG}/permanent", needs=EDIT)
+def mark_permanent(conn: Connection, identity: Identity, name: str, form: Form) -> str:
+    features.mark_permanent(conn, find_feature(conn, name)["project"], [name], identity)
+    if "back" in form:
+        return list_path(form["back"], **{"done": "bulk", "done.change": "permanent"})
+    return f"{flag_path(name)}?done=permanent"
 
 
 def _group_by_project(conn: Connection, names: Sequence[str]) -> dict[str, list[str]]:

@@ -69,6 +69,7 @@ def make_edit_fields(types: Sequence[Row]) -> list[Field]:
         Field("description", "Description", type="textarea"),
         IMPRESSION_FIELD,
         Field("stale", "Stale: ready to be removed from code", type="checkbox"),
+        Field("permanent", "Permanent: never ready to be removed", type="checkbox"),
     ]
 
 

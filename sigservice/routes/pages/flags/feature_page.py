@@ -33,7 +33,7 @@ from sigservice.web.body import read_number
 from sigservice.web.event_views import list_event_views
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, to_form
 from sigservice.web.helpers import join_path
-from sigservice.web.links import flag_path
+from sigservice.web.links import flag_path, make_own_url
 from sigservice.web.respond import Undo
 from sigservice.web.usage_charts import PERIODS, read_usage
 from sigservice.wording import plural
@@ -64,6 +64,7 @@ NOTICES = {
     "strategy-removed": "Strategy removed.",
     "tagged": "Tag added.",
     "untagged": "Tag removed.",
+    "permanent": "Flag marked permanent.",
     "parent": "Parent flag added.",
     "no-parent": "Parent flag removed.",
     "scheduled": "Change scheduled.",
@@ -74,6 +75,7 @@ BULK_CHANGES = {
     "archive": "archived",
     "revive": "revived; disabled in every environment",
     "tag": "tagged",
+    "permanent": "marked permanent",
     "on": "turned on",
     "off": "turned off",
 }
@@ -177,7 +179,8 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
         release_alerts = find_alerts(conn, release_rows, identity)
         views = list_event_views(conn, event_rows, flag_path(name))
         causes = read_causes(conn)
-        removal = list_removals(conn, context.config["staleFlagDays"], now, [name]).get(name)
+        url = make_own_url(context, request.environ) + "/admin/features"
+        removals = list_removals(conn, context.config["staleFlagDays"], now, [name], url)
         titles = {item["id"]: item["name"] for item in projects.list_names(conn)}
         defaults = summarize_defaults(conn, row["project"])
         off_parents = _list_off_parents(conn, feature["dependencies"], place)
@@ -244,7 +247,7 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
         user=user,
         user_fields=fields,
         reason=reason,
-        removal=removal,
+        removal=removals.get(name),
         dependencies=[
             dependency | {"summary": strategy_summaries.summarize_parent(dependency)}
             for dependency in feature["dependencies"]

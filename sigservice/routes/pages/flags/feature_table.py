@@ -50,19 +50,20 @@ def read_causes(conn: Connection) -> Causes:
 def list_names_by_state(
     conn: Connection,
     causes: Causes,
-    removals: Mapping[str, Removal],
+    removable: Collection[str],
     project: str,
     user_id: int,
 ) -> dict[str, list[str]]:
-    """The flags of the project, or of all, that each filter of `STATES` shows."""
+    """The flags of the project, or of all, that each filter of `STATES` shows; `removable` are
+    those of the project that are ready to be removed."""
     names = {
         "alert": {feature for feature, _ in causes.alerts},
-        "remove": {*removals},
         "releasing": {feature for feature, _ in causes.releases},
         "favorites": favorites.list_features(conn, user_id),
     }
     active = feature_rows.list_active_names(conn, set().union(*names.values()), project or None)
-    return {state: sorted(active & features) for state, features in names.items()}
+    names = {state: active & features for state, features in names.items()}
+    return {state: sorted(names.get(state, removable)) for state in STATES}
 
 
 def make_filters(names: Mapping[str, Sequence[str]], page: Mapping[str, str]) -> list[Json]:

@@ -20,16 +20,15 @@ from sigservice.routes.pages.flags.feature_page import (
     show_feature,
 )
 from sigservice.services.definitions import merge
-from sigservice.services.flags import feature_tags, feature_view, features
+from sigservice.services.flags import feature_tags, feature_view, features, removal
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.features import Metadata
-from sigservice.services.flags.removal import list_removals
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import Connection, Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.body import read_number
 from sigservice.web.form_pages import make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read, report_at, split_lines
-from sigservice.web.links import flag_path
+from sigservice.web.links import flag_path, make_own_url
 from sigservice.web.resource_limits import explain_limit, make_limit_page
 from sigservice.wording import plural
 
@@ -49,21 +48,26 @@ def list_features(context: Context, identity: Identity, entry: Entry = NO_ENTRY)
     offset = read_number(query, "offset", 0, 0, 10**9) or 0
     page = {name: value for name, value in filters.items() if value}
     page |= {name: query[name] for name in ("sort", "order", "cols") if query.get(name)}
+    is_archive, is_removal = filters["life"] == "archived", filters["state"] == "remove"
+    url = make_own_url(context, request.environ) + "/admin/features"
     days, user_id = context.config["staleFlagDays"], identity.user_id
     with context.database.transaction() as conn:
         causes = feature_table.read_causes(conn)
-        removals = list_removals(conn, days, context.clock.now())
+        removable = removal.list_names(conn, days, filters["project"] or None)
         names = feature_table.list_names_by_state(
-            conn, causes, removals, filters["project"], user_id
+            conn, causes, removable, filters["project"], user_id
         )
         filter = _to_filter(filters, names, offset, sort, is_descending, user_id)
         rows, total, offset = _find_page(conn, filter, user_id)
         environments = feature_table.order_environments(rows)
         titles = {row["id"]: row["name"] for row in projects.list_names(conn)}
+        page_names = [row["name"] for row in rows] if is_removal else []
+        removals = removal.list_removals(conn, days, context.clock.now(), page_names, url)
+        if is_removal:  # the reason may just have gone
+            rows = [row for row in rows if row["name"] in removals]
         features = feature_table.make_rows(conn, rows, environments, causes, removals, titles)
         types = {row["id"]: row["name"] for row in feature_rows.list_types(conn)}
         tag_rows = tags.list_all(conn)[:MAX_TAGS]
-    is_archive, is_removal = filters["life"] == "archived", filters["state"] == "remove"
     columns, column_links = feature_table.make_columns(page)
     here = urlencode(page | ({"offset": offset} if offset else {}))
     active = feature_table.make_active_filters(page, types)

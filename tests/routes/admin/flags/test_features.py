@@ -222,6 +222,26 @@ def test_patches_that_fail_change_nothing(admin):
     assert answer.json["name"] == "ForbiddenError"
 
 
+def test_kill_switches_and_permissions_are_permanent_by_default(admin):
+    for type, is_permanent in (("kill-switch", True), ("permission", True), ("release", False)):
+        admin.flag(type, type=type)
+        assert member(admin, type)["permanent"] is is_permanent
+    path = admin.flag("other", type="permission", permanent=False)
+    assert member(admin, "other")["permanent"] is False
+    admin.put(path, {"type": "kill-switch"})
+    assert member(admin, "other")["permanent"] is False
+
+
+def test_a_flag_that_becomes_permanent_is_not_stale(admin):
+    path = admin.flag()
+    admin.put(path, {"stale": True})
+    assert admin.put(path, {"permanent": True})["stale"] is False
+    admin.put(path, {"stale": True})
+    assert (member(admin)["permanent"], member(admin)["stale"]) == (True, True)
+    admin.ask("PATCH", path, [step("replace", "/permanent", value=False)])
+    assert member(admin)["permanent"] is False
+
+
 def test_patches_at_once_lose_nothing(service, admin):
     path = admin.flag()
     fields = [("stale", True), ("impressionData", True), ("type", "permission")]
