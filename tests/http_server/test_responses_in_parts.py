@@ -94,8 +94,8 @@ def test_loop_sleeps_while_a_worker_waits_for_the_next_part(
         refresh()
 
     response.listener._loop.refresh = count_rounds
-    until(lambda: len(rounds) >= 4, "three seconds of the loop")
-    assert rounds[3] - rounds[1] < 0.5  # of about two seconds
+    until(lambda: len(rounds) >= 3, "two seconds of the loop")
+    assert rounds[2] - rounds[1] < 0.25  # of about a second
 
 
 def test_response_that_does_not_fit_on_the_disk_of_temporary_files_ends(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from sigservice.services import revisions
 from sigservice.services.transfer import feature_export
 from tests.routes.kit import FEATURES, Admin
+from tests.table_tests import each
 
 EXPORT = "/api/admin/features-batch/export"
 OF_PROJECT = {"environment": "development", "project": "default"}
@@ -24,15 +27,15 @@ SLOW = {
 
 
 @pytest.fixture
-def busy(monkeypatch, make_service):
+def busy(monkeypatch, service):
     """An admin's requests while every connection for searches is in use and none may wait."""
-    monkeypatch.setattr("sigservice.db.pool.MAX_WAITING_SLOW", 0)
-    service = make_service()
-    with service.context.database.transaction(is_slow=True):
+    database = service.context.database
+    monkeypatch.setattr(database, "_slow_callers", threading.BoundedSemaphore(1))
+    with database.transaction(is_slow=True):
         yield Admin(service)
 
 
-@pytest.mark.parametrize("name", SLOW)
+@each("name", SLOW)
 def test_a_slow_read_over_the_share_is_refused_at_once(busy, name):
     method, path = SLOW[name]
     answer = busy.ask(method, path, OF_PROJECT if method == "POST" else None, 503)
