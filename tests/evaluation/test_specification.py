@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from tests.contract import specification
 from tests.delivery.kit import compile_document
 from tests.properties.test_evaluation import make_fields
+from tests.routes import specification
 
 FOLDER = specification.find_specifications()
 NAMES = json.loads((FOLDER / "index.json").read_text()) if FOLDER else []

@@ -13,7 +13,7 @@ from msgspec import inspect
 
 from sigservice.routes import find_routers
 from tests.conftest import ADMIN
-from tests.routes.kit import JSON, NO_OBJECTS
+from tests.routes.kit import NO_OBJECTS
 from tests.table_tests import each
 
 NO_JSON = [body for body in NO_OBJECTS if body and not body.startswith((b"[", b"null", b"1", b'"'))]
@@ -114,6 +114,7 @@ def list_routes(prefix: str) -> list[tuple[str, str, Any]]:
 
 ROUTES = list_routes("/api/admin/")
 EACH_ROUTE = each("route", ROUTES, name=lambda route: f"{route[0]} {route[1]}")
+ANY_CONTENT_TYPE = "/lifecycle/complete"
 # Unknown names change nothing there.
 MAY_BE_LONG = ("/api/admin/emergency", "/strategies/set-sort-order")
 
@@ -127,12 +128,11 @@ def send(make_service):
     web = webtest.TestApp(make_service({}, environ).app)
     web.post_json("/api/admin/projects/default/features", {"name": "1"}, headers=ADMIN)
 
-    def send(route, body):
+    def send(route, body, content_type="application/json"):
         method, path, _ = route
+        headers = ADMIN | {"Content-Type": content_type}
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        answer = web.request(
-            path, method=method, headers=ADMIN | JSON, body=data, expect_errors=True
-        )
+        answer = web.request(path, method=method, headers=headers, body=data, expect_errors=True)
         assert answer.status_int >= 400, (body, answer.text)
         return answer.status_int, [detail.get("path") for detail in answer.json["details"]]
 
@@ -151,6 +151,13 @@ def test_a_wrong_member_is_400_with_its_path(send, route):
 def test_a_body_that_is_no_json_is_400(send, route):
     for body in NO_JSON:
         assert send(route, body)[0] == 400, body
+
+
+@EACH_ROUTE
+def test_another_content_type_is_415(send, route):
+    for content_type in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+        status = send(route, {}, content_type)[0]
+        assert status == 415 or route[1].endswith(ANY_CONTENT_TYPE), content_type
 
 
 @EACH_ROUTE

@@ -28,6 +28,7 @@ def flags(web):
 QUERIES = {
     "": ["alpha", "beta"],
     "sortOrder=desc": ["beta", "alpha"],
+    "sortBy=name&sortOrder=desc": ["beta", "alpha"],
     "sortBy=createdAt&sortOrder=desc": ["beta", "alpha"],
     "sortBy=createdAt": ["alpha", "beta"],
     "query=needle": ["beta"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import webtest
 
 from tests.conftest import ADMIN
 
@@ -58,6 +59,22 @@ def test_a_new_installation_has_three_environments(web):
     }
     assert names(web) == ["production", "development", "default"]
     assert web.get(f"{PATH}/default", headers=ADMIN).json == answer["environments"][-1]
+
+
+@pytest.mark.parametrize(
+    ("variable", "enabled"),
+    [
+        ("development", {"development"}),
+        ("production,default", {"production", "default"}),
+        ("nowhere", {"production", "development", "default"}),
+        ("development,nowhere", {"development"}),
+    ],
+)
+def test_environments_that_are_enabled_at_the_start(make_service, variable, enabled):
+    """Unknown ones are ignored; all, if there is no other."""
+    web = webtest.TestApp(make_service({}, {"ENABLED_ENVIRONMENTS": variable}).app)
+    environments = web.get(PATH, headers=ADMIN).json["environments"]
+    assert {e["name"] for e in environments if e["enabled"]} == enabled
 
 
 def test_a_new_environment_comes_before_earlier_stages_and_is_in_no_project(web):

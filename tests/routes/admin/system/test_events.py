@@ -61,6 +61,19 @@ def test_a_search_has_filters(web):
 
 
 @pytest.mark.usefixtures("history")
+def test_a_search_has_the_total_of_all_pages(web):
+    totals = {
+        "project=IS:default": 4,
+        "environment=IS:production": 2,
+        "feature=IS:other": 1,
+        "to=IS:2020-01-01": 0,
+    }
+    for query, total in totals.items():
+        for page in ("limit=1", "limit=1&offset=1"):
+            assert web.get(f"{SEARCH}?{query}&{page}", headers=ADMIN).json["total"] == total, query
+
+
+@pytest.mark.usefixtures("history")
 def test_a_list_pages_by_key(web):
     first = web.get(f"{SEARCH}?project=IS:default&limit=3", headers=ADMIN).json
     assert first["searchedToEnd"] is True

@@ -125,6 +125,11 @@ def test_an_import_creates_the_flags_of_the_document(web, send, service):
     }
 
 
+def test_a_child_may_be_listed_before_its_parent(web, send):
+    send("import", DOCUMENT | {"features": DOCUMENT["features"][::-1]})
+    assert web.get(f"{FLAGS}/child", headers=ADMIN).json["dependencies"][0]["feature"] == "parent"
+
+
 def test_second_import_changes_nothing(send, count, service):
     send("import")
     before, revision = count(), service.context.revision_cache.read_revisions()

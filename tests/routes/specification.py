@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tests.contract.kit import Api
+from tests.routes.kit import FEATURES, Admin
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "tests/sdk/node_modules/@unleash/client-specification"
@@ -78,10 +78,6 @@ def suites() -> list[dict[str, Any]]:
     return [out_of_1000(suite) for suite in read if suite["name"] not in NOT_SERVED]
 
 
-def needs_import(suite: dict[str, Any]) -> bool:
-    return any(flag.get("variants") for flag in suite["state"]["features"])
-
-
 def out_of_1000(suite: dict[str, Any]) -> dict[str, Any]:
     """Servers store weights that sum to 1000; those of the suites have any sum."""
     suite = copy.deepcopy(suite)
@@ -102,39 +98,42 @@ def out_of_1000(suite: dict[str, Any]) -> dict[str, Any]:
 class Loader:
     """Imports a suite's state into a server and records what the server rejects."""
 
-    def __init__(self, api: Api, person: dict[str, str]) -> None:
-        self.api, self.person = api, person
+    def __init__(self, admin: Admin) -> None:
+        self.admin = admin
         self.refused: dict[str, tuple[int, str]] = {}
         self._segments: dict[int, int] = {}
 
     def load(self, state: dict[str, Any]) -> None:
         for segment in state.get("segments", []):
             name = f"segment-{segment['id']}"
-            self._segments[segment["id"]] = self.api.segment(name, segment["constraints"])
+            self._segments[segment["id"]] = self.admin.segment(
+                name, constraints=segment["constraints"]
+            )
         for flag in state["features"]:
             self._flag(flag)
         for flag in sorted(state["features"], key=lambda flag: flag["name"] in MAY_BE_REFUSED):
             self._depend(flag)
 
-    def _refuse(self, flag: str, answer: Any) -> bool:
+    def _is_refused(self, flag: str, path: str, body: Any) -> bool:
+        answer = self.admin.ask("POST", path, body)
         if answer.status_int >= 300:
             self.refused[flag] = answer.status_int, f"{answer.request.path_qs}: {answer.text}"
         return answer.status_int >= 300
 
     def _flag(self, flag: dict[str, Any]) -> None:
-        name, api = flag["name"], self.api
+        name, state = flag["name"], f"{FEATURES}/{flag['name']}/environments/development"
         body = {"name": name, "description": flag.get("description")}
-        if self._refuse(name, api.post("/api/admin/projects/default/features", body)):
+        if self._is_refused(name, FEATURES, body):
             return
         if flag.get("variants"):
             self._import(flag)
             return
         for strategy in flag["strategies"]:
             body = self._strategy(strategy)
-            if self._refuse(name, api.post(f"{api.at(name)}/strategies", body)):
+            if self._is_refused(name, f"{state}/strategies", body):
                 return
         if flag["enabled"]:
-            api.on(name)
+            self.admin.post(f"{state}/on")
 
     def _strategy(self, strategy: dict[str, Any]) -> dict[str, Any]:
         fields = {k: v for k, v in strategy.items() if k != "segments"}
@@ -169,16 +168,15 @@ class Loader:
             "dependencies": [],
         }
         body = {"project": "default", "environment": "development", "data": data}
-        self._refuse(name, self.api.post("/api/admin/features-batch/import", body, self.person))
+        self._is_refused(name, "/api/admin/features-batch/import", body)
 
     def _depend(self, flag: dict[str, Any]) -> None:
         name, dependencies = flag["name"], flag.get("dependencies") or []
         if not dependencies or name in self.refused:
             return
         for dependency in dependencies:
-            path = f"{self.api.flag_path(name)}/dependencies"
-            if self._refuse(name, self.api.post(path, dependency)):
+            if self._is_refused(name, f"{FEATURES}/{name}/dependencies", dependency):
                 return
-        saved = {d["feature"] for d in self.api.read(name)["dependencies"]}
+        saved = {d["feature"] for d in self.admin.get(f"{FEATURES}/{name}")["dependencies"]}
         if saved != {d["feature"] for d in dependencies}:
             self.refused[name] = 200, f"only {sorted(saved)} was kept"
