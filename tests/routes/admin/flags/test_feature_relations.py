@@ -73,18 +73,12 @@ def test_bad_tags(admin):
     invalid = [
         (tag("xx", "none"), "type"),
         (tag("xx", ""), "type"),
-        (tag("xx", None), "type"),
         (tag("xx", "x" * 50_000), "type"),
         (tag("x"), "value"),
         (tag(" xx"), "value"),
         (tag("xx\n"), "value"),
         (tag("x" * 51), "value"),
         (tag(""), "value"),
-        (tag(12), "value"),
-        (tag(3.5), "value"),
-        (tag(["xx"]), "value"),
-        ({"type": "simple"}, "value"),
-        ({"value": "xx"}, "type"),
     ]
     admin.all_refused("POST", TAGS, invalid)
     admin.post(TAGS, tag("é" * 50), 201)
@@ -170,14 +164,6 @@ def test_bad_parents(admin):
         "POST",
         CHILD,
         [
-            ({}, "feature"),
-            ({"feature": None}, "feature"),
-            ({"feature": ["b"]}, "feature"),
-            ({"feature": 3.5}, "feature"),
-            ({"feature": "b", "enabled": "yes"}, "enabled"),
-            ({"feature": "b", "enabled": None}, "enabled"),
-            ({"feature": "b", "variants": "red"}, "variants"),
-            ({"feature": "b", "variants": [1]}, "variants[0]"),
             ({"feature": "b", "enabled": False, "variants": ["red"]}, "variants"),
         ],
     )

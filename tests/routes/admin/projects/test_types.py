@@ -104,8 +104,6 @@ BAD_STRATEGIES = (
     ({"name": "a b"}, "name"),
     ({"name": ""}, "name"),
     ({"name": "x" * 101}, "name"),
-    ({"parameters": None}, "parameters"),
-    ({"parameters": [{"name": "a"}]}, "parameters[0].type"),
     ({"parameters": [PARAMETER, {"name": "", "type": "list"}]}, "parameters[1].name"),
     ({"parameters": [PARAMETER, PARAMETER]}, "parameters[1].name"),
     ({"parameters": [PARAMETER | {"type": "text"}]}, "parameters[0].type"),
@@ -188,10 +186,7 @@ BAD_TAG_TYPES = (
     ({"name": "x"}, "name"),
     ({"name": "x" * 51}, "name"),
     ({"name": "a b"}, "name"),
-    ({"name": 5}, "name"),
     ({"name": ""}, "name"),
-    ({"name": None}, "name"),
-    ({"name": 3.5}, "name"),
     ({"color": "#12345"}, "color"),
     ({"color": "#12345678"}, "color"),
     ({"icon": "x" * 101}, "icon"),
@@ -238,7 +233,6 @@ def test_tags_are_created_listed_and_deleted(web):
         ({"type": "nothing", "value": "web"}, "type"),
         ({"type": "team", "value": " x "}, "value"),
         ({"type": "team", "value": "x" * 51}, "value"),
-        ({"type": "team", "value": 5}, "value"),
     ):
         assert post(web, TAGS, bad, 400).json["details"][0]["path"] == path, bad
     assert len(get(web, TAGS)["tags"]) == 4
