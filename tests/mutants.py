@@ -4,9 +4,9 @@
 
 One mutant for each statement of sql/queries that these tests execute, and 40 random ones of the
 functions in sigservice/services (or in `--code`). One process runs each test once, noting what it
-calls, and then for each mutant the tests that call it, until one fails. Tests under `--last` run
-after all others: what only they see would be lost with them. It takes minutes, so it is no part of
-a run of the tests.
+calls, and then for each mutant the tests that call it, until one fails. With `--last`, mutants are
+of what these tests call, and they run after all others: what only they see would be lost with them.
+It takes minutes, so it is no part of a run of the tests.
 """
 
 from __future__ import annotations
@@ -276,10 +276,14 @@ class Plugin:
 
     def _make_mutants(self) -> list[Mutant]:
         choice = random.Random(self._arguments.seed)
-        keys = {key for key in self._tests if ".py " in key}
-        statements = sorted(key for key in self._tests if ".sql " in key)
+        last = self._arguments.last
+        called = {
+            k for k, tests in self._tests.items() if not last or any(map(self._is_last, tests))
+        }
+        keys = {key for key in called if ".py " in key}
+        statements = sorted(key for key in called if ".sql " in key)
         selection = choice.sample(statements, min(self._arguments.statements, len(statements)))
-        mutants = [mutate_statement(key, choice) for key in selection]
+        mutants = [mutate_statement(key, choice) for key in selection * self._arguments.each]
         return [m for m in mutants if m] + mutate_functions(keys, self._arguments.functions, choice)
 
     def _is_last(self, item: Any) -> bool:
@@ -322,6 +326,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("paths", nargs="+")
     parser.add_argument("--statements", type=int, default=1000)
+    parser.add_argument("--each", type=int, default=1, help="mutants of a statement")
     parser.add_argument("--functions", type=int, default=40)
     parser.add_argument("--code", action="append", help=f"in place of {SERVICES}")
     parser.add_argument("--tests", type=int, default=25, help="at most, for each mutant")

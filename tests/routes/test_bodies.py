@@ -22,7 +22,8 @@ from tests.conftest import ADMIN
 from tests.routes.kit import NO_OBJECTS
 from tests.table_tests import each
 
-NO_JSON = [body for body in NO_OBJECTS if body and not body.startswith((b"[", b"null", b"1", b'"'))]
+NO_JSON = [body for body in NO_OBJECTS if not body.startswith((b"[", b"null", b"1", b'"'))]
+MAY_BE_EMPTY = ("/user/identities", "/user/identities/1", "/releases/1/1")
 FILE = Path(__file__).with_name("bodies.txt")
 LONG = "x" * 20_000
 # Values by the classes of types that accept them.
@@ -158,7 +159,8 @@ def test_a_wrong_member_is_400_with_its_path(send, route):
 @EACH_ROUTE
 def test_a_body_that_is_no_json_is_400(send, route):
     for body in NO_JSON:
-        assert send(route, body)[0] == 400, body
+        if body or not route[1].endswith(MAY_BE_EMPTY):
+            assert send(route, body)[0] == 400, body
 
 
 @EACH_ROUTE
