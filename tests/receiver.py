@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -108,11 +109,19 @@ def _copy(source: socket.socket, target: socket.socket) -> None:
         pass
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that stops waiting is no error."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def receiving(scheme: str = "http", host: str = "127.0.0.1") -> Iterator[Receiver]:
     handler = type("Handler", (_Handler,), {})
-    server = ThreadingHTTPServer((host, 0), handler)
-    server.daemon_threads = True
+    server = _Server((host, 0), handler)
     if scheme == "https":
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(CERTIFICATE, SAMPLES / "key.pem")
