@@ -176,6 +176,23 @@ def test_a_flag_that_was_switched_back_is_not_kept_by_its_alert(
     assert texts(page, "alerts") == []
 
 
+def test_an_automation_that_failed_says_how_much_it_changed(
+    ada, vera, flags, sets, endpoint, token, send
+):
+    id = sets.set("kill")
+    flags.archive("checkout")
+    send(endpoint, token, {})
+    sets.work()
+    assert texts(ada.get("/"), "failed") == [
+        "✕ failed just now kill changed 0 of 1 flag: checkout is archived. Revive it first."
+        " Review kill Change it (kill)"
+    ]
+    link = ada.get("/").html.find(id="failed").find_all("a")[-1]
+    assert ada.get(link["href"]).status_int == 200
+    assert link["href"].startswith(f"/admin/projects/default/actions/{id}")
+    assert "Change it" not in texts(vera.get("/"), "failed")[0]
+
+
 def test_a_silent_endpoint_is_listed_once(ada, database, endpoint, flags):
     flags.create_flag()
     with contextlib.closing(database.connect()) as conn, conn, conn.cursor() as cursor:

@@ -113,6 +113,12 @@ def test_the_list_says_what_waits_and_why(kit, page, receiver):
     cell = page.get(PATH).html.select_one('td[data-label="Last sent"]')
     text = "2 waiting. The server responded with status 500."
     assert " ".join(cell.text.split()) == text
+    row = page.get("/").html.find(id="integrations").li
+    assert " ".join(row.text.split()) == (
+        "✕ failing Webhook can't be reached: 2 messages wait. The server responded with status 500."
+        " See Webhook"
+    )
+    assert page.get(row.a["href"]).status_int == 200
 
 
 def test_deprecated_providers_have_a_warning(page):

@@ -384,5 +384,6 @@ def test_a_change_of_an_archived_flag_is_not_done_and_home_says_so(ada, vera, se
     ada.post(f"{PATH}/{item['actionSetId']}/now", {"csrf": ada.csrf}, status=303)
     sets.work()
     assert sets.runs(item["actionSetId"])[0]["state"] == "failed"
-    text = " ".join(vera.get("/").html.find(id="not-done").get_text(" ").split())
+    text = " ".join(vera.get("/").html.find(id="failed").get_text(" ").split())
+    assert "not done" in text
     assert "Not done: checkout is archived. Review" in text

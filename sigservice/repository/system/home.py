@@ -15,9 +15,10 @@ def count_production_flags(conn: Connection) -> Row:
     return fetch_row(conn, _SQL["count_production_flags"])
 
 
-def list_failed_schedules(conn: Connection, *, limit: int) -> list[Row]:
-    """{id, action_set_id, project, name, created_at, text} of runs; `text` says why."""
-    return fetch_all(conn, _SQL["list_failed_schedules"], limit=limit)
+def list_failed_runs(conn: Connection, *, limit: int) -> list[Row]:
+    """{id, action_set_id, project, name, created_at, is_schedule, changed_count, flag_count, text};
+    `text` says why."""
+    return fetch_all(conn, _SQL["list_failed_runs"], limit=limit)
 
 
 def list_silent_endpoints(conn: Connection) -> list[Row]:

@@ -171,6 +171,11 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
+def find_name(row: Row) -> str:
+    """What pages call the integration."""
+    return str(row["name"] or row["description"] or PROVIDERS[row["provider"]].label)
+
+
 def list_missing(row: Row) -> list[Parameter]:
     """The required parameters that the integration lacks."""
     parameters = msgspec.json.decode(row["parameters"])

@@ -25,20 +25,31 @@ FROM (
     GROUP BY f.name
 ) AS flags;
 
--- name: list_failed_schedules
--- The newest run of each schedule that failed in the last week, newest first.
-SELECT r.id, s.id AS action_set_id, s.project, s.name, r.created_at,
+-- name: list_failed_runs
+-- The newest run of each schedule in the last week, and of each enabled automation in the last day, if it failed, newest
+-- first. `flag_count` is the number of flags that the actions of an automation name, NULL if one names a tag.
+SELECT r.id, s.id AS action_set_id, s.project, s.name, r.created_at, s.endpoint_id = 0 AS is_schedule,
+       jsonb_array_length(jsonb_path_query_array(r.action_set, '$.actions[*] ? (@.state == "success")')) AS changed_count,
+       CASE WHEN NOT r.action_set @? '$.actions[*].executionParams.tag'
+            THEN jsonb_array_length(r.action_set -> 'actions') END AS flag_count,
        coalesce(jsonb_path_query_first(r.action_set, '$.actions[*] ? (@.state == "failed").details') #>> '{}',
                 r.reason, 'The run failed.') AS text
 FROM action_sets s
 CROSS JOIN LATERAL (
-    SELECT id, state, created_at, reason, action_set
-    FROM action_runs
-    WHERE action_set_id = s.id
-    ORDER BY id DESC
-    LIMIT 1
+    (SELECT id, state, created_at, reason, action_set
+     FROM action_runs
+     WHERE s.endpoint_id = 0 AND action_set_id = s.id
+     ORDER BY id DESC
+     LIMIT 1)
+    UNION ALL
+    (SELECT id, state, created_at, reason, action_set
+     FROM action_runs
+     WHERE s.endpoint_id <> 0 AND s.enabled AND action_set_id = s.id AND cause = 'signal' AND state <> 'suppressed'
+     ORDER BY created_at DESC
+     LIMIT 1)
 ) r
-WHERE s.endpoint_id = 0 AND r.state = 'failed' AND r.created_at > now() - interval '7 days'
+WHERE r.state = 'failed'
+  AND r.created_at > now() - CASE WHEN s.endpoint_id = 0 THEN interval '7 days' ELSE interval '1 day' END
 ORDER BY r.id DESC
 LIMIT %(limit)s;
 

@@ -40,6 +40,22 @@ Last alert
 % end
 </ul>
 % end
+% if failed:
+<ul class="rows" id="failed">
+% for run in failed:
+<li>
+<span class="tag broken"><span aria-hidden="true">✕</span> {{"not done" if run["is_schedule"] else "failed"}}</span>
+% include("partials/time.tpl", at=run["created_at"])
+<bdi>{{run["name"]}}</bdi>
+<bdi>{{run["effect"]}}</bdi>
+<a href="{{url('/admin/projects', run['project'], 'actions', run['action_set_id'], 'runs', run['id'])}}">Review<span class="hidden"> {{run["name"]}}</span></a>
+% if is_admin and not run["is_schedule"]:
+<a href="{{url('/admin/projects', run['project'], 'actions', run['action_set_id'])}}">Change it<span class="hidden"> ({{run["name"]}})</span></a>
+% end
+</li>
+% end
+</ul>
+% end
 % if on_hold:
 <ul class="rows release-rows" id="held">
 % for release in on_hold:
@@ -94,15 +110,15 @@ Last alert
 % end
 </ul>
 % end
-% if not_done:
-<ul class="rows" id="not-done">
-% for run in not_done:
+% if integrations:
+<ul class="rows" id="integrations">
+% for row in integrations:
 <li>
-<span class="tag broken"><span aria-hidden="true">✕</span> not done</span>
-% include("partials/time.tpl", at=run["created_at"])
-<bdi>{{run["name"]}}</bdi>
-<bdi>{{run["text"]}}</bdi>
-<a href="{{url('/admin/projects', run['project'], 'actions', run['action_set_id'], 'runs', run['id'])}}">Review<span class="hidden"> {{run["name"]}}</span></a>
+<span class="tag broken"><span aria-hidden="true">✕</span> failing</span>
+<span><bdi>{{row["name"]}}</bdi> can't be reached: {{row["waiting"]}}. <bdi>{{row["error"]}}</bdi></span>
+% if is_admin:
+<a href="{{url('/admin/integrations', row["id"])}}">See<span class="hidden"> {{row["name"]}}</span></a>
+% end
 </li>
 % end
 </ul>

@@ -164,7 +164,7 @@ def show_integration(
         text = explain_limit("integration", limit, "integrations.limit")
         return make_limit_page("New integration", text, ("Integrations", PATH))
     form = entry.form or (_to_form(row) if row else {"enabled": "on"})
-    name = _name_integration(row) if row else kind.label
+    name = integrations.find_name(row) if row else kind.label
     return Page(
         "integrations/integrations/form",
         title=name if row else f"New integration: {kind.label}",
@@ -235,7 +235,7 @@ def delete_integration(
     _context: Context, conn: Connection, identity: Identity, integration_id: int
 ) -> Confirmation:
     row = integrations.get(conn, integration_id)
-    name = _name_integration(row)
+    name = integrations.find_name(row)
     return Confirmation(
         f"Delete the integration {name}?",
         ["What waits to be sent is dropped. This can't be undone."],
@@ -253,10 +253,6 @@ def _find_provider(name: str) -> Provider:
     return PROVIDERS[name]
 
 
-def _name_integration(row: Row) -> str:
-    return str(row["name"] or row["description"] or PROVIDERS[row["provider"]].label)
-
-
 def _describe(row: Row, *, can_edit: bool) -> dict[str, Any]:
     label, missing = PROVIDERS[row["provider"]].label, integrations.list_missing(row)
     enter = f"Enter before it can be enabled: {', '.join(one.label for one in missing)}"
@@ -269,7 +265,7 @@ def _describe(row: Row, *, can_edit: bool) -> dict[str, Any]:
     return row | {
         "label": label,
         "problems": " ".join(filter(None, (waiting, row["last_error"]))),
-        "name": _name_integration(row),
+        "name": integrations.find_name(row),
         "path": f"{PATH}/{row['id']}" if can_edit else "",
         "obstacles": " ".join(filter(None, texts)),
     }

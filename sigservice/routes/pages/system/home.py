@@ -7,6 +7,7 @@ from typing import Any
 
 from sigservice.db import Connection, Row
 from sigservice.repository.actions import alerts
+from sigservice.repository.integrations import integrations as integration_rows
 from sigservice.repository.projects import environments
 from sigservice.repository.releases import releases
 from sigservice.repository.system import events as event_rows
@@ -18,6 +19,7 @@ from sigservice.routes.pages.release_views import make_release_view
 from sigservice.services.actions import held_flags, scheduled_sets
 from sigservice.services.flags.feature_states import FeatureEnvironment, list_states
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
+from sigservice.services.integrations.integrations import find_name
 from sigservice.services.system import events
 from sigservice.web import (
     Context,
@@ -34,9 +36,10 @@ from sigservice.web.forms import Form
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 from sigservice.web.session import hide_start, hides_start
-from sigservice.wording import spell_duration
+from sigservice.wording import plural, spell_duration
 
 MAX_HELD, MAX_FLAGS, MAX_CHANGES, MAX_SCHEDULED, MAX_RELEASES = 1000, 3, 5, 5, 20
+MAX_FAILED = 10
 ROLLED_BACK = timedelta(days=1)  # how long a release that a guard has rolled back is shown
 NOTICES = RELEASE_NOTICES | {
     "password": "Password set. You are signed in.",
@@ -87,7 +90,8 @@ def show_home(context: Context, identity: Identity) -> Page:
         others.sort(key=itemgetter("state"))  # running first
         off = _find_off(conn, others)
         silent = home.list_silent_endpoints(conn)
-        not_done = home.list_failed_schedules(conn, limit=MAX_SCHEDULED)
+        failed_runs = home.list_failed_runs(conn, limit=MAX_FAILED)
+        integrations = _list_failing(integration_rows.list_all(conn))
         counts = home.count_production_flags(conn)
         last_alert_at = alerts.find_last_report(conn)
         release_counts = releases.count_by_state(conn)
@@ -104,8 +108,11 @@ def show_home(context: Context, identity: Identity) -> Page:
         cards=cards,
         silent=[row | {"duration": spell_duration(now - row["since"])} for row in silent],
         scheduled=scheduled,
-        not_done=not_done,
-        is_quiet=not (on_hold or rolled_back or cards or silent or not_done or off),
+        failed=[_describe_failure(row) for row in failed_runs],
+        integrations=integrations,
+        is_quiet=not (
+            on_hold or rolled_back or cards or silent or failed_runs or integrations or off
+        ),
         can_alert=done["source"],
         last_alert_at=last_alert_at,
         counts=counts,
@@ -187,6 +194,31 @@ def _make_alert_card(rows: Sequence[Row], by: Identity, now: datetime) -> dict[s
         "can_keep": can_turn_on and not row["kept_by"],
         "can_undo": by.has_permission(EDIT) and row["enabled"],
     }
+
+
+def _describe_failure(row: Row) -> Row:
+    """With the sentence of its card."""
+    if row["is_schedule"]:
+        return row | {"effect": row["text"]}
+    effect = "failed"
+    if row["flag_count"]:
+        effect = f"changed {row['changed_count']} of {plural(row['flag_count'], 'flag')}"
+    return row | {"effect": f"{effect}: {row['text']}"}
+
+
+def _list_failing(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The integrations whose newest message wasn't received."""
+    return [
+        {
+            "id": row["id"],
+            "name": find_name(row),
+            "waiting": plural(row["waiting"], "message")
+            + (" wait" if row["waiting"] > 1 else " waits"),
+            "error": row["last_error"],
+        }
+        for row in rows
+        if row["enabled"] and row["waiting"] and row["last_error"]
+    ]
 
 
 def _list_changes(conn: Connection, by: Identity) -> list[Row]:
