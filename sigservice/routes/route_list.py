@@ -1,4 +1,4 @@
-"""All routes as a list: what `sigservice routes` prints and docs/api.md is checked against."""
+"""All routes as a list: what `sigservice routes` prints."""
 
 import json
 import re
@@ -29,8 +29,8 @@ def list_routes(config: dict[str, Any]) -> list[ListedRoute]:
     routes = [
         ListedRoute(
             route.method,
-            _PARAMETER.sub(r"{\1}", route.path),
-            _name_permission(router, route),
+            format_path(route),
+            name_permission(router, route),
             route.options.get("limit", ""),
             f"{route.handler.__module__.removeprefix('sigservice.')}:{route.handler.__name__}",
         )
@@ -41,7 +41,11 @@ def list_routes(config: dict[str, Any]) -> list[ListedRoute]:
     return sorted(routes, key=lambda route: (route.path, route.method))
 
 
-def _name_permission(router: Router, route: RouteDeclaration) -> str:
+def format_path(route: RouteDeclaration) -> str:
+    return _PARAMETER.sub(r"{\1}", route.path)
+
+
+def name_permission(router: Router, route: RouteDeclaration) -> str:
     if route.options.get("needs_credentials"):
         return "signal token"
     return route.options.get("needs") or router.caller

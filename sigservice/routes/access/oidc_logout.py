@@ -20,7 +20,11 @@ router = Router(Public, is_enabled=is_enabled)
 
 @router.post("/auth/oidc/backchannel-logout", body_limit=FORM_LIMIT)
 def end_sessions(context: Context) -> HTTPResponse:
-    """The form has a `logout_token`. Invalid ones count as failed authentication."""
+    """Form: `logout_token`, from the provider. 200, also if no session ends; 400 with `error:
+    "invalid_request"`; 503 if the provider can't be reached.
+
+    The form has a `logout_token`. Invalid ones count as failed authentication.
+    """
     ip = find_client_ip(request.environ, context.trusted_proxies)
     check_failed_auth(context, make_limit_key(ip))
     try:

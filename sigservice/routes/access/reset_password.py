@@ -29,6 +29,9 @@ router = Router(Public)
 
 @router.post(f"{PATH}/password-email", limit="password_reset", takes=EmailBody)
 def mail_reset_link(context: Context, body: EmailBody) -> HTTPResponse:
+    """Body: `{email}`. 200, whether or not the user exists. Sends a reset link by email, at most
+    one per minute and three per hour for each user; 429 after one per minute from each client
+    address (`PASSWORD_RESET_LIMIT_PER_MINUTE`) and three for one `email`."""
     check_same_origin(context, request.environ)
     send_reset_link(context, request.environ, body.email)
     return respond.empty()
@@ -36,6 +39,8 @@ def mail_reset_link(context: Context, body: EmailBody) -> HTTPResponse:
 
 @router.get(f"{PATH}/validate")
 def validate_reset_link(context: Context) -> HTTPResponse:
+    """Query: `token` of a link. `{id, name, email, token, createdBy, role}`; 401
+    `InvalidTokenError` if it is unknown or expired; 403 `UsedTokenError`."""
     require_passwords(context)
     token = read_query(request.environ).get("token", "")
     with context.database.autocommit() as conn:
@@ -60,6 +65,10 @@ def validate_reset_link(context: Context) -> HTTPResponse:
 
 @router.post(f"{PATH}/password", takes=NewPasswordBody)
 def reset_password(context: Context, body: NewPasswordBody) -> HTTPResponse:
+    """Body: `{token, password}`. Sets the password, uses the link up, ends the user's sessions and
+    other links, and revokes the user's personal tokens. 401 `InvalidTokenError`, 403
+    `UsedTokenError`, 400 `OwaspValidationError` or `PasswordPreviouslyUsedError` (one of the last
+    five)."""
     environ = request.environ
     check_same_origin(context, environ)
     redeem_link(context, environ, body.token, body.password)
@@ -68,5 +77,6 @@ def reset_password(context: Context, body: NewPasswordBody) -> HTTPResponse:
 
 @router.post(f"{PATH}/validate-password", takes=ResetPasswordBody)
 def validate_password(context: Context, body: ResetPasswordBody) -> HTTPResponse:
+    """Body: `{password}`. 200, or 400 with every failed requirement."""
     passwords.check(body.password)
     return respond.empty()

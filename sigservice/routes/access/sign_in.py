@@ -28,6 +28,10 @@ router = Router(Public)
 @router.post("/auth/simple", limit="login", body_limit=JSON_LIMIT)
 @router.post("/auth/simple/login", limit="login", body_limit=JSON_LIMIT)
 def sign_in_by_password(context: Context) -> HTTPResponse:
+    """Body: `{username, password, code?}`. The user with `csrfToken`, and the session cookie. 401
+    `PasswordMismatch` or `OneTimeCodeRequired` ([the default
+    password](authentication.md#the-default-password)); 422 unless users sign in by password; 429
+    and 503 with `Retry-After`."""
     environ = request.environ
     check_same_origin(context, environ)
     body = read_struct(environ, SignInBody)
@@ -39,6 +43,7 @@ def sign_in_by_password(context: Context) -> HTTPResponse:
 
 @router.post("/auth/demo/login", limit="login", body_limit=JSON_LIMIT)
 def sign_in_by_email(context: Context) -> HTTPResponse:
+    """Body: `{email}`. As `/auth/simple/login`; 404 unless the authentication type is `demo`."""
     environ = request.environ
     if not context.authentication.type.takes_email:
         raise NotFoundError("Page not found.")

@@ -25,6 +25,10 @@ router = Router(Public)
 # don't need them.
 @router.post("/edge/validate", takes=TokensBody, limit="edge_validate")
 def validate_tokens(context: Context, body: TokensBody) -> HTTPResponse:
+    """Body: `{tokens: [text]}`. `{"tokens": [{token, type, projects, environment}]}`, the valid
+    client and frontend tokens; 60 calls a minute. Each other token counts as a failed
+    authentication (`FAILED_AUTH_LIMIT_PER_MINUTE`, then 429, except for a caller that also sends a
+    client token that was valid recently)."""
     address = make_limit_key(find_client_ip(request.environ, context.trusted_proxies))
     tokens = {secrets.sha256(token): token for token in body.tokens}
     with context.database.autocommit() as conn:

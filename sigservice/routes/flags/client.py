@@ -27,6 +27,8 @@ router = Router(ClientGuard, "client")
 
 @router.get("/api/client/features")
 def show_document(context: Context, access: Access) -> HTTPResponse:
+    """Query: `project`, `tag`, `namePrefix`. `{version, features, query, segments, meta}` with
+    `ETag`; 304 for `If-None-Match`."""
     environ = request.environ
     context.poll_intervals.record(access.environment, environ.get("HTTP_UNLEASH_INTERVAL", ""))
     query = _build_query(
@@ -62,6 +64,8 @@ def show_document(context: Context, access: Access) -> HTTPResponse:
 
 @router.get("/api/client/delta")
 def show_changes(context: Context, access: Access) -> HTTPResponse:
+    """Query: `project`, `namePrefix`. `{events}` with `ETag`: what has changed since the event ID
+    in `If-None-Match`, or 304; see [streaming](streaming.md)."""
     environ = request.environ
     context.poll_intervals.record(access.environment, environ.get("HTTP_UNLEASH_INTERVAL", ""))
     query = _build_query(environ.get("QUERY_STRING", ""), "", access)
@@ -83,8 +87,12 @@ def show_changes(context: Context, access: Access) -> HTTPResponse:
 
 @router.get("/api/client/streaming")
 def open_stream(context: Context, access: Access) -> HTTPResponse:
-    """404, 429 and 501 make the Node SDK poll at once; after some other errors it never polls again
-    (docs/streaming.md)."""
+    """`text/event-stream`: the events of the delta, from the event ID in `Last-Event-ID` on; 429
+    above `SERVICE_STREAMS_LIMIT`.
+
+    404, 429 and 501 make the Node SDK poll at once; after some other errors it never polls again
+    (docs/streaming.md).
+    """
     environ = request.environ
     if not context.streams.limit:
         raise NotFoundError(
@@ -107,6 +115,7 @@ def open_stream(context: Context, access: Access) -> HTTPResponse:
 
 @router.get("/api/client/features/<name>")
 def show_feature(context: Context, access: Access, name: str) -> HTTPResponse:
+    """One flag."""
     spec = request.environ.get("HTTP_UNLEASH_CLIENT_SPEC", "")
     query = _build_query("", spec, access)
     revision = request.environ[REVISIONS].of_environment(access.environment)

@@ -40,6 +40,9 @@ proxy_router = Router(ClientGuard, "frontend", is_enabled=has_proxy_paths)
 def evaluate_flags(
     context: Context, access: Access, body: ContextBody | None = None
 ) -> HTTPResponse:
+    """`{"toggles": [{name, enabled, variant, impressionData}]}`, the enabled flags. GET has the
+    context in the query, and answers with a weak `ETag` and with 304 for `If-None-Match`. POST has
+    the body `{"context": {…}}`, or the context alone."""
     fields = _make_fields(context, access, body)
     compiled = get_compiled(context, access)
     return _respond(context.frontend_documents.get(compiled, access.projects, fields))
@@ -52,6 +55,7 @@ def evaluate_flags(
 def evaluate_all_flags(
     context: Context, access: Access, body: ContextBody | None = None
 ) -> HTTPResponse:
+    """As `/api/frontend`, with disabled flags, whose `enabled` is false."""
     fields = _make_fields(context, access, body)
     compiled = get_compiled(context, access)
     return _respond(
@@ -66,6 +70,8 @@ def evaluate_all_flags(
 def evaluate_flag_by_name(
     context: Context, access: Access, name: str, body: ContextBody | None = None
 ) -> HTTPResponse:
+    """`{name, enabled, variant, impressionData}` of one flag, also a disabled one; otherwise as
+    `/api/frontend`; 404."""
     fields = _make_fields(context, access, body)
     flag = get_compiled(context, access).all_flags.find(name, access.projects)
     if flag is None:
@@ -79,6 +85,7 @@ def evaluate_flag_by_name(
 @router.get("/api/frontend/internal-backstage/prometheus")
 @router.get("/api/frontend/client/internal-backstage/prometheus")
 def reject(context: Context, access: Access) -> HTTPResponse:
+    """405 `NotImplementedError`."""
     raise NotServedError("The frontend API has no such resource.", headers={"Allow": "OPTIONS"})
 
 

@@ -53,6 +53,7 @@ stream_router = Router(Public)  # the token is in the query
 def evaluate_flag_by_key(
     context: Context, access: Access, key: str, body: EvaluationBody
 ) -> HTTPResponse:
+    """Body: `{"context": {…}}`. `{key, value, reason, variant, metadata}`; 404 `FLAG_NOT_FOUND`."""
     fields = _make_fields(context, access, body)
     flag = get_compiled(context, access).ofrep_flags.find(key, access.projects)
     if flag is None:
@@ -65,8 +66,12 @@ def evaluate_flag_by_key(
 
 @router.post("/ofrep/v1/evaluate/flags", takes=EvaluationBody)
 def evaluate_all_flags(context: Context, access: Access, body: EvaluationBody) -> HTTPResponse:
-    """The revision is read after each request has arrived, so that every answer is at least as new
-    as the event that `flagConfigEtag` in the query is about."""
+    """Body: `{"context": {…}}`. `{flags: […], metadata: {version}, eventStreams}` with a weak
+    `ETag`; 304 for `If-None-Match`.
+
+    The revision is read after each request has arrived, so that every answer is at least as new as
+    the event that `flagConfigEtag` in the query is about.
+    """
     fields = _make_fields(context, access, body)
     document = context.frontend_documents.get_ofrep(
         get_compiled(context, access), access.projects, fields, _list_streams(context, access)
@@ -79,8 +84,12 @@ def evaluate_all_flags(context: Context, access: Access, body: EvaluationBody) -
 
 @stream_router.get(EVENTS)
 def open_event_stream(context: Context) -> HTTPResponse:
-    """A provider whose stream is refused fetches all flags. That answer names the stream of now, or
-    none if there is no room."""
+    """Query: the signed `token` of `eventStreams`; no other is needed. An event stream that tells
+    when to fetch.
+
+    A provider whose stream is refused fetches all flags. That answer names the stream of now, or
+    none if there is no room.
+    """
     environ = request.environ
     token = read_query(environ).get("token", "")
     # For CORS too. A token that is revoked later ends the stream.

@@ -61,6 +61,7 @@ router = Router(Public)
     needs_credentials=True,
 )
 def receive_signal(context: Context, name: str) -> HTTPResponse:
+    """Body: the payload. See [signals.md](signals.md)."""
     environ, telemetry = request.environ, context.telemetry.signals
     address = find_client_ip(environ, context.trusted_proxies)
     caller = read_caller(environ, address, _payload_limit(context.config))

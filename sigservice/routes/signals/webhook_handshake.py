@@ -17,8 +17,12 @@ router = Router(Public)
 # No guard: senders send no token with the handshake, and it changes nothing.
 @router.options("/api/signal-endpoint/<name>")
 def allow_origin(context: Context, name: str) -> HTTPResponse:
-    """Allows each origin, because a signal needs a token. A wrong name counts as a failed
-    authentication, so that names can't be tried at will."""
+    """The [handshake of CloudEvents](senders/cloudevents.md#limits-and-retries), with
+    `WebHook-Request-Origin`.
+
+    Allows each origin, because a signal needs a token. A wrong name counts as a failed
+    authentication, so that names can't be tried at will.
+    """
     origin = request.environ.get("HTTP_WEBHOOK_REQUEST_ORIGIN", "").strip(" \t")
     if not origin:
         text = "Method 'OPTIONS' is allowed here only with the header WebHook-Request-Origin."

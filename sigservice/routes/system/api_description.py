@@ -21,12 +21,14 @@ page_router = Router(PageGuard)
 
 @router.get("/docs/openapi.json")
 def get_api_description(context: Context) -> HTTPResponse:
+    """This API as OpenAPI 3.1."""
     body = _read_document(context, make_own_url(context, request.environ))
     return HTTPResponse(body, 200, {"Content-Type": respond.JSON})
 
 
 @page_router.get(PATH, needs=VIEW)
 def show_api_description(context: Context, identity: Identity) -> Page:
+    """This API as a page."""
     document = msgspec.json.decode(_read_document(context, make_own_url(context, request.environ)))
     by_tag: dict[str, list[dict[str, Any]]] = {}
     for path, operations in document["paths"].items():
@@ -42,7 +44,7 @@ def show_api_description(context: Context, identity: Identity) -> Page:
 
 @page_router.get(f"{PATH}/bodies/<name>", needs=VIEW)
 def show_request_body(context: Context, identity: Identity, name: str) -> Page:
-    """With the schemas that it refers to."""
+    """The body of a route as a page, with the schemas that it refers to."""
     document = msgspec.json.decode(_read_document(context, make_own_url(context, request.environ)))
     schemas, names = document["components"]["schemas"], [name]
     if name not in schemas:

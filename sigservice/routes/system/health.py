@@ -12,12 +12,15 @@ router = Router(Public)
 
 @router.get("/health")
 def check_health(context: Context) -> HTTPResponse:
+    """`{"health": "GOOD"}` while the process responds; 503 [while
+    stopping](run.md#health-logs-stopping)."""
     _check_not_stopping(context)
     return respond.json({"health": "GOOD"})
 
 
 @router.get("/ready")
 def check_readiness(context: Context) -> HTTPResponse:
+    """As `/health` while the database responds and accepts new connections too, otherwise 503."""
     _check_not_stopping(context)
     context.database.ping()
     return respond.json({"health": "GOOD"})
@@ -30,6 +33,7 @@ def _check_not_stopping(context: Context) -> None:
 
 @router.get("/internal-backstage/prometheus")
 def get_metrics(context: Context) -> HTTPResponse:
+    """Metrics; 404 if `server.serverMetrics` is false."""
     check_metrics_access(context)
     body = context.telemetry.write_exposition()
     return HTTPResponse(body, 200, {"Content-Type": telemetry.CONTENT_TYPE})
@@ -47,6 +51,7 @@ def check_metrics_access(context: Context) -> None:
 
 @router.get("/internal-backstage/impact/metrics")
 def get_impact_metrics(context: Context) -> HTTPResponse:
+    """[Impact metrics](impact-metrics.md); 404 if `server.serverMetrics` is false."""
     check_metrics_access(context)
     body = context.impact_exposition.read()
     return HTTPResponse(body, 200, {"Content-Type": telemetry.CONTENT_TYPE})

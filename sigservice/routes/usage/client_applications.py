@@ -55,6 +55,7 @@ proxy_router = Router(ClientGuard, "frontend", is_enabled=has_proxy_paths)
     limit="client_register",
 )
 def register_application(context: Context, access: Access, body: RegistrationBody) -> HTTPResponse:
+    """Body: `{appName, started, interval, strategies, instanceId?, sdkVersion?}`. 202."""
     instance = Instance(
         body.app_name,
         body.instance_id or "",
@@ -83,4 +84,5 @@ def register_application(context: Context, access: Access, body: RegistrationBod
 def register_frontend_application(
     context: Context, access: Access, body: FrontendRegistrationBody
 ) -> HTTPResponse:
+    """Body: `{appName}`. 200 `OK`; nothing is stored. All names have one rate limit."""
     return respond.text("OK")

@@ -240,12 +240,14 @@ BULK_METRICS = METRICS | {
 
 @router.post("/api/client/metrics", **METRICS, limit="client_metrics")
 def receive_client_metrics(context: Context, access: Access, body: MetricsBody) -> HTTPResponse:
+    """Body: `{appName, instanceId?, bucket?}`. 202."""
     _store_metrics(context, access, body, BACKEND)
     return respond.empty(202)
 
 
 @router.post("/api/client/metrics/bulk", **BULK_METRICS)
 def receive_bulk_metrics(context: Context, access: Access, body: BulkMetricsBody) -> HTTPResponse:
+    """Body: `{applications, metrics}`, up to 1 MB. 202."""
     _store_bulk_metrics(context, access, body)
     return respond.empty(202)
 
@@ -254,7 +256,10 @@ def receive_bulk_metrics(context: Context, access: Access, body: BulkMetricsBody
     "/api/client/metrics/edge", takes=EdgeBody, limit="client_metrics", body_limit=BULK_LIMIT
 )
 def accept_edge_report(context: Context, access: Access, body: EdgeBody) -> HTTPResponse:
-    """What a relay says about itself is not stored; without 202 it would report an error."""
+    """Body: an object, up to 1 MB: what Unleash Edge reports about itself. 202; nothing is stored.
+
+    Without 202 it would report an error.
+    """
     return respond.empty(202)
 
 
@@ -265,12 +270,14 @@ def accept_edge_report(context: Context, access: Access, body: EdgeBody) -> HTTP
 @proxy_router.post("/api/proxy/client/metrics", **FRONTEND_METRICS)
 @proxy_router.post("/api/proxy/all/client/metrics", **FRONTEND_METRICS)
 def receive_frontend_metrics(context: Context, access: Access, body: MetricsBody) -> HTTPResponse:
+    """Body: as `/api/client/metrics`. 200 `OK`. All names have one rate limit."""
     _store_metrics(context, access, body, FRONTEND)
     return respond.text("OK")
 
 
 @edge_router.post("/edge/metrics", **BULK_METRICS)
 def receive_edge_metrics(context: Context, access: Access, body: BulkMetricsBody) -> HTTPResponse:
+    """Body: as bulk. 202; 404 unless `SERVICE_EXPERIMENTAL_EDGE_BULK_METRICS` is on."""
     _store_bulk_metrics(context, access, body)
     return respond.empty(202)
 

@@ -59,28 +59,34 @@ router = Router(AdminGuard)
 
 @router.post(PATH, needs=ADMIN, takes=ApiTokenBody)
 def create_api_token(conn: Connection, identity: Identity, body: ApiTokenBody) -> Json:
+    """Body: `{tokenName, type, environment?, projects?, expiresAt?}`; without `projects` all; `*`
+    together with other projects is rejected. 201 token with `secret`, only here."""
     return _create(conn, body.check_fields(), identity)
 
 
 @router.get(PATH, needs=ADMIN, autocommit=True)
 @router.get(f"{PATH}/<name:path>", needs=ADMIN, autocommit=True)
 def list_api_tokens(conn: Connection, identity: Identity, name: str | None = None) -> Json:
+    """`{"tokens": [token]}`, all or those of a name."""
     rows = api_token_rows.list_all(conn, token_name=name)
     return {"tokens": [_to_json(row) for row in rows]}
 
 
 @router.put(f"{PATH}/<token:path>", needs=ADMIN, takes=ExpiryBody)
 def update_api_token(conn: Connection, identity: Identity, token: str, body: ExpiryBody) -> None:
+    """Body: `{expiresAt}`."""
     api_tokens.update(conn, token, body.expiresAt, identity)
 
 
 @router.delete(f"{PATH}/<token:path>", needs=ADMIN)
 def delete_api_token(conn: Connection, identity: Identity, token: str) -> None:
+    """200, also for an unknown token."""
     api_tokens.delete(conn, token, identity)
 
 
 @router.get(PROJECT_PATH, needs=ADMIN)
 def list_project_api_tokens(conn: Connection, identity: Identity, project: str) -> Json:
+    """The tokens of the project."""
     api_tokens.check_project(conn, project)
     rows = api_token_rows.list_of_project(conn, project)
     return {"tokens": [_to_json(row) for row in rows]}
@@ -90,6 +96,8 @@ def list_project_api_tokens(conn: Connection, identity: Identity, project: str) 
 def create_project_api_token(
     conn: Connection, identity: Identity, project: str, body: ProjectTokenBody
 ) -> Json:
+    """Body: `{tokenName, type, environment?, expiresAt?}`. 201 token with `secret`, for this
+    project only."""
     fields = api_tokens.check_fields(
         name=body.tokenName,
         type=body.type,
@@ -105,6 +113,7 @@ def create_project_api_token(
 def delete_project_api_token(
     conn: Connection, identity: Identity, project: str, token: str
 ) -> None:
+    """400 if the token is for other projects too."""
     api_tokens.check_project(conn, project)
     api_tokens.delete_from_project(conn, project, token, identity)
 

@@ -49,6 +49,7 @@ def _find_details(context: Context, identity: Identity) -> dict[str, Any]:
 
 @router.get(PATH, needs=VIEW, while_default_password=True)
 def show_current_user(context: Context, identity: Identity) -> Json:
+    """`{user, permissions, feedback, splash, csrfToken}` of the current user."""
     account = {
         "id": identity.user_id,
         "username": identity.username,
@@ -66,6 +67,7 @@ def show_current_user(context: Context, identity: Identity) -> Json:
 
 @router.get(f"{PATH}/profile", needs=VIEW)
 def show_profile(context: Context, identity: Identity) -> Json:
+    """`{rootRole, projects, groups, features, subscriptions, canChangePassword}`."""
     with context.database.autocommit() as conn:
         roles = user_rows.list_roles(conn)
     role = identity.role or "Admin"
@@ -86,6 +88,10 @@ def show_profile(context: Context, identity: Identity) -> Json:
     takes=OwnPasswordBody,
 )
 def change_current_password(context: Context, identity: Identity, body: OwnPasswordBody) -> None:
+    """Body: `{oldPassword, password, confirmPassword, revokeTokens?}`. Ends other sessions;
+    `revokeTokens` true revokes the user's personal tokens; 401 `PasswordMismatch`; 422
+    `DisabledError` if passwords are off; 429 after too many wrong passwords; 503 with
+    `Retry-After`."""
     if body.password != body.confirmPassword:
         raise BadDataError("The new passwords must match.")
     change_own_password(
@@ -95,6 +101,7 @@ def change_current_password(context: Context, identity: Identity, body: OwnPassw
 
 @router.get(TOKENS, needs=VIEW, autocommit=True)
 def list_personal_tokens(conn: Connection, identity: Identity) -> Json:
+    """`{"pats": [token]}` of the current user."""
     rows = personal_token_rows.list_of_users(conn, [identity.user_id])
     return {"pats": [personal_tokens.to_json(row) for row in rows]}
 
@@ -103,6 +110,10 @@ def list_personal_tokens(conn: Connection, identity: Identity) -> Json:
 def create_personal_token(
     context: Context, identity: Identity, body: PersonalTokenBody
 ) -> HTTPResponse:
+    """Body: `{description, expiresAt, password?}`. 201 token with `secret`, only here. Needs a
+    session, otherwise 403. Users who sign in by password send their own in `password` (absent: 400;
+    wrong: 401, and 429 after too many); others need a sign-in with the provider within ten minutes
+    (403 `ConfirmationRequired` with `path`)."""
     row, secret = create_own_token(
         context, identity, body.description, body.expiresAt, body.password
     )
@@ -111,11 +122,14 @@ def create_personal_token(
 
 @router.delete(f"{TOKENS}/<id:id>", needs=VIEW)
 def delete_personal_token(conn: Connection, identity: Identity, id: int) -> None:
+    """404 if it belongs to another user."""
     personal_tokens.delete(conn, identity.user_id, id, identity)
 
 
 @router.get(SESSIONS, needs=VIEW)
 def list_sessions(context: Context, identity: Identity) -> Json:
+    """`{"sessions": [{id, createdAt, lastUsedAt, expiresAt, ip, userAgent, isCurrent}]}` of the
+    current user, at most 100. Needs a session, otherwise 403."""
     _require_session(identity)
     rows = session.list_own_sessions(context, identity)
     return {"sessions": [sessions.to_json(row) for row in rows]}
@@ -123,12 +137,14 @@ def list_sessions(context: Context, identity: Identity) -> Json:
 
 @router.delete(SESSIONS, needs=VIEW)
 def end_other_sessions(conn: Connection, identity: Identity) -> None:
+    """Ends all other sessions of the current user. Needs a session."""
     _require_session(identity)
     sessions.end_other_sessions(conn, identity)
 
 
 @router.delete(f"{SESSIONS}/<id:id>", needs=VIEW)
 def end_session(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    """Ends a session of the current user; 404 if it belongs to another user. Needs a session."""
     _require_session(identity)
     with context.database.transaction() as conn:
         is_current = sessions.end_session(conn, identity, id)

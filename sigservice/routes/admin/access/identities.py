@@ -26,17 +26,20 @@ router = Router(AdminGuard, is_enabled=is_enabled)
 
 @router.get(OF_USER, needs=ADMIN)
 def list_identities(conn: Connection, identity: Identity, id: int) -> Json:
+    """With single sign-on: `{identities: [{id, issuer, subject, createdAt, lastSignInAt}]}`."""
     user_service.get(conn, id)
     return _to_json(identities.list_of_user(conn, id))
 
 
 @router.delete(f"{OF_USER}/<identity_id:id>", needs=ADMIN)
 def delete_identity(conn: Connection, identity: Identity, id: int, identity_id: int) -> None:
+    """Disconnects the user; the sessions of the identity end."""
     users.unlink(conn, id, identity_id, identity, how="admin")
 
 
 @router.get(OWN, needs=VIEW, autocommit=True)
 def list_own_identities(conn: Connection, identity: Identity) -> Json:
+    """With single sign-on: `{identities: [identity]}` of the current user."""
     return _to_json(identities.list_of_user(conn, identity.user_id))
 
 
@@ -45,6 +48,9 @@ def list_own_identities(conn: Connection, identity: Identity) -> Json:
 def delete_own_identity(
     context: Context, identity: Identity, body: DisconnectBody, identity_id: int | None = None
 ) -> None:
+    """Body: `{password}`, unless the provider opened the session within ten minutes. Disconnects
+    the current user from the provider, or deletes one identity. Needs a session; 401
+    `PasswordMismatch`; 409 if it is the only way to sign in."""
     oidc_sign_in.unlink_own(context, identity, identity_id, body.password)
 
 

@@ -36,6 +36,7 @@ router = Router(AdminGuard)
 
 @router.get(PATH, needs=ADMIN)
 def list_service_accounts(conn: Connection, identity: Identity) -> Json:
+    """`{"serviceAccounts": [account]}`."""
     rows = service_account_rows.list_all(conn)
     tokens = personal_token_rows.list_of_users(conn, [row["id"] for row in rows])
     accounts = [
@@ -49,6 +50,7 @@ def list_service_accounts(conn: Connection, identity: Identity) -> Json:
 def create_service_account(
     conn: Connection, identity: Identity, body: ServiceAccountBody
 ) -> HTTPResponse:
+    """Body: `{username, name?, rootRole?}`. 201 account."""
     row = service_accounts.create(conn, body.to_changes(), identity)
     return respond.json(service_accounts.to_json(row), 201)
 
@@ -57,6 +59,7 @@ def create_service_account(
 def update_service_account(
     conn: Connection, identity: Identity, id: int, body: ServiceAccountBody
 ) -> Json:
+    """Body: `{username?, name?, rootRole?}`. Account."""
     row = service_accounts.update(conn, id, body.to_changes(), identity)
     tokens = personal_token_rows.list_of_users(conn, [id])
     return service_accounts.to_json(row, tokens)
@@ -64,11 +67,13 @@ def update_service_account(
 
 @router.delete(f"{PATH}/<id:id>", needs=ADMIN)
 def delete_service_account(conn: Connection, identity: Identity, id: int) -> None:
+    """Deletes its tokens too."""
     service_accounts.delete(conn, id, identity)
 
 
 @router.get(f"{PATH}/<id:id>/token", needs=ADMIN)
 def list_service_account_tokens(conn: Connection, identity: Identity, id: int) -> Json:
+    """`{"pats": [token]}`."""
     rows = service_accounts.list_tokens(conn, id)
     return {"pats": [personal_tokens.to_json(row) for row in rows]}
 
@@ -77,6 +82,7 @@ def list_service_account_tokens(conn: Connection, identity: Identity, id: int) -
 def create_service_account_token(
     context: Context, identity: Identity, id: int, body: ServiceTokenBody
 ) -> HTTPResponse:
+    """Body: `{description, expiresAt}`. 201 token with `secret`, only here."""
     fields = personal_tokens.check_fields(body.description, body.expiresAt, now=context.clock.now())
     with context.database.transaction() as conn:
         row, secret = service_accounts.create_token(conn, id, fields, identity)
@@ -87,4 +93,5 @@ def create_service_account_token(
 def delete_service_account_token(
     conn: Connection, identity: Identity, id: int, token_id: int
 ) -> None:
+    """Its next request is rejected."""
     service_accounts.delete_token(conn, id, token_id, identity)

@@ -64,6 +64,7 @@ router = Router(AdminGuard)
 
 @router.get(PATH, needs=ADMIN)
 def list_users(conn: Connection, identity: Identity) -> Json:
+    """`{"users": [user], "rootRoles": [role]}`."""
     rows, roles = user_rows.list_all(conn), user_rows.list_roles(conn)
     return {
         "users": [users.to_json(row) for row in rows],
@@ -73,6 +74,10 @@ def list_users(conn: Connection, identity: Identity) -> Json:
 
 @router.post(PATH, needs=ADMIN, limit="create_user", takes=NewUserBody)
 def create_user(context: Context, identity: Identity, body: NewUserBody) -> Json:
+    """Body: `{username?, email?, name?, password?, rootRole?, sendEmail?}`. 201 user with
+    `inviteLink`, a link to set a password, only here, and `emailSent`: whether a welcome email with
+    such a link was queued (not with `sendEmail` false, without a mail server or an email address).
+    20 per minute."""
     profile, environ = body.check_profile(), request.environ
     user, secret, is_mailed = reset_links.invite_user(
         context, environ, profile, body.password or "", identity, by_mail=body.sendEmail
@@ -84,31 +89,38 @@ def create_user(context: Context, identity: Identity, body: NewUserBody) -> Json
 
 @router.get(f"{PATH}/<id:id>", needs=ADMIN)
 def show_user(conn: Connection, identity: Identity, id: int) -> Json:
+    """User."""
     return users.to_json(users.get(conn, id))
 
 
 @router.put(f"{PATH}/<id:id>", needs=ADMIN, takes=UserBody)
 def update_user(conn: Connection, identity: Identity, id: int, body: UserBody) -> Json:
+    """Body: `{username?, email?, name?, rootRole?}`. User; 409 if no admin would be left."""
     return users.to_json(users.update(conn, id, body.to_changes(), identity))
 
 
 @router.delete(f"{PATH}/<id:id>", needs=ADMIN)
 def delete_user(conn: Connection, identity: Identity, id: int) -> None:
+    """409 for the last admin."""
     users.delete(conn, id, identity)
 
 
 @router.post(f"{PATH}/<id:id>/change-password", needs=ADMIN, takes=PasswordBody)
 def change_user_password(context: Context, identity: Identity, id: int, body: PasswordBody) -> None:
+    """Body: `{password}`. Ends the user's sessions and revokes the user's personal tokens."""
     set_password(context, id, body.password, identity)
 
 
 @router.post(f"{PATH}/validate-password", needs=ADMIN, takes=PasswordBody)
 def validate_password(context: Context, identity: Identity, body: PasswordBody) -> None:
+    """Body: `{password}`. 200, or 400 with every failed requirement."""
     passwords.check(body.password)
 
 
 @router.post(f"{PATH}/reset-password", needs=ADMIN, takes=ResetBody)
 def create_reset_link(context: Context, identity: Identity, body: ResetBody) -> Json:
+    """Body: `{id}`, an email, username or ID. `{resetPasswordUrl}`, a reset link that is valid for
+    24 hours; earlier ones end."""
     require_passwords(context)
     with context.database.transaction() as conn:
         user = users.find(conn, body.id)
@@ -120,6 +132,8 @@ def create_reset_link(context: Context, identity: Identity, body: ResetBody) -> 
 
 @router.get(f"{PATH}/search", needs=ADMIN)
 def search_users(context: Context, identity: Identity) -> Json:
+    """Query: `q` of at least two characters. `[{id, username, email, name, imageUrl, rootRole,
+    accountType}]`."""
     text = read_query(request.environ).get("q", "").strip()
     rows: list[Row] = []
     if len(text) >= MIN_SEARCH:
@@ -130,11 +144,13 @@ def search_users(context: Context, identity: Identity) -> Json:
 
 @router.get(f"{PATH}/access", needs=ADMIN, autocommit=True)
 def list_access(conn: Connection, identity: Identity) -> Json:
+    """`{"groups": [], "users": [user]}`, users as in a search."""
     return {"groups": [], "users": [_summarize(row) for row in user_rows.list_all(conn)]}
 
 
 @router.get(f"{PATH}/admin-count", needs=ADMIN, autocommit=True)
 def count_admins(conn: Connection, identity: Identity) -> Json:
+    """`{password, noPassword, service}`."""
     row = user_rows.count_admins(conn)
     return {
         "password": row["password"],
@@ -145,6 +161,7 @@ def count_admins(conn: Connection, identity: Identity) -> Json:
 
 @router.get("/api/admin/roles", needs=VIEW, autocommit=True)
 def list_roles(conn: Connection, identity: Identity) -> Json:
+    """`{"version": 1, "roles": [{id, type, name, description}]}`."""
     rows = user_rows.list_roles(conn)
     return {"version": 1, "roles": [users.role_to_json(row) for row in rows]}
 

@@ -43,6 +43,9 @@ router = Router(AdminGuard)
 
 @router.get(f"{SET}/events", needs=VIEW)
 def list_runs(conn: Connection, identity: Identity, project: str, id: int) -> Json:
+    """Query: `limit`, `offset`, `before`. `{"actionSetEvents": [run]}`, newest first; a page ends
+    early at 8 MB of payloads, so continue with `before`. Without ADMIN, a run has no payload and no
+    token, and of its set only ID, name, project and actions."""
     page = read_paging(read_query(request.environ))
     action_sets.get(conn, project, id)
     rows = action_run_rows.list_of_set(conn, id, **asdict(page))
@@ -51,6 +54,7 @@ def list_runs(conn: Connection, identity: Identity, project: str, id: int) -> Js
 
 @router.get(RUN, needs=VIEW)
 def show_run(conn: Connection, identity: Identity, project: str, id: int, run_id: int) -> Json:
+    """Run; without ADMIN as in the list."""
     row = action_runs.get(conn, project, id, run_id)
     return action_runs.to_json(row, identity)
 
@@ -59,6 +63,8 @@ def show_run(conn: Connection, identity: Identity, project: str, id: int, run_id
 def undo_run(
     context: Context, identity: Identity, project: str, id: int, run_id: int
 ) -> HTTPResponse:
+    """202 `{"id"}` of the run that reverts it; 409 if it changed nothing, has not finished or is
+    reverted already."""
     with context.database.transaction() as conn:
         undo_id = action_runs.undo(conn, project, id, run_id, identity)
     context.signals_waiting.set()
@@ -67,6 +73,8 @@ def undo_run(
 
 @router.post(f"{RUN}/ignore-alert", needs=EDIT)
 def ignore_alert(conn: Connection, identity: Identity, project: str, id: int, run_id: int) -> None:
+    """Signals of the alert of this run don't run the set until the alert resolves. 409 if it isn't
+    firing or the run is undone already, so call it before `undo`."""
     action_run_rows.lock(conn)
     run = action_runs.get(conn, project, id, run_id)
     ignored_alerts.ignore(conn, run, identity)
@@ -76,6 +84,7 @@ def ignore_alert(conn: Connection, identity: Identity, project: str, id: int, ru
 def stop_ignoring_alert(
     conn: Connection, identity: Identity, project: str, id: int, run_id: int
 ) -> None:
+    """409 if the alert isn't ignored."""
     action_run_rows.lock(conn)
     run = action_runs.get(conn, project, id, run_id)
     ignored_alerts.stop_ignoring(conn, run, identity)
@@ -85,6 +94,7 @@ def stop_ignoring_alert(
 def cancel_auto_revert(
     conn: Connection, identity: Identity, project: str, id: int, run_id: int
 ) -> None:
+    """409 if no auto-revert is scheduled."""
     action_runs.cancel_auto_revert(conn, project, id, run_id, identity)
 
 
@@ -92,6 +102,9 @@ def cancel_auto_revert(
 def perform_dry_run(
     conn: Connection, identity: Identity, project: str, id: int, body: DryRunBody
 ) -> Json:
+    """Body: `{signalId}` or `{payload}`. `{matched, endsAlert, filters, actions}`: whether the set
+    would run or an alert resolves, the result of each filter, what would change now; nothing
+    changes."""
     row = action_sets.get(conn, project, id)
     payload = body.payload
     if body.signalId is not None:

@@ -72,6 +72,7 @@ router = Router(AdminGuard)
 
 @router.get(SETS, needs=ADMIN)
 def list_action_sets(conn: Connection, identity: Identity, project: str) -> Json:
+    """`{"actions": [set]}`."""
     rows = action_sets.list_of_project(conn, project)
     return {"actions": [action_sets.to_json(row) for row in rows]}
 
@@ -80,6 +81,7 @@ def list_action_sets(conn: Connection, identity: Identity, project: str) -> Json
 def create_action_set(
     context: Context, identity: Identity, project: str, body: ActionSetBody
 ) -> Json:
+    """Body: set. 201 set, `Location`; 409 if the name exists."""
     with context.database.transaction() as conn:
         row = action_sets.create(
             conn,
@@ -96,11 +98,13 @@ def create_action_set(
 
 @router.get(f"{SETS}/config", needs=ADMIN)
 def list_action_kinds(conn: Connection, identity: Identity, project: str) -> Json:
+    """Kinds of actions by name: label, parameters and the possible values in this project."""
     return describe_kinds(conn, project)
 
 
 @router.get(SET, needs=ADMIN)
 def show_action_set(conn: Connection, identity: Identity, project: str, id: int) -> Json:
+    """Set."""
     return action_sets.to_json(action_sets.get(conn, project, id))
 
 
@@ -108,6 +112,7 @@ def show_action_set(conn: Connection, identity: Identity, project: str, id: int)
 def update_action_set(
     context: Context, identity: Identity, project: str, id: int, body: ActionSetBody
 ) -> Json:
+    """Body: set; without `enabled` it stays unchanged. The new set."""
     with context.database.transaction() as conn:
         row = action_sets.update(
             conn,
@@ -123,6 +128,7 @@ def update_action_set(
 
 @router.delete(SET, needs=ADMIN)
 def delete_action_set(conn: Connection, identity: Identity, project: str, id: int) -> None:
+    """Keeps its runs."""
     action_sets.delete(conn, project, id, identity)
 
 
@@ -130,6 +136,7 @@ def delete_action_set(conn: Connection, identity: Identity, project: str, id: in
 def switch_action_set(
     context: Context, identity: Identity, project: str, id: int, is_enabled: bool
 ) -> Json:
+    """Set; 409 if it is enabled after its only time."""
     with context.database.transaction() as conn:
         now = context.clock.now()
         row = action_sets.switch(conn, project, id, is_enabled, identity, now)
@@ -138,10 +145,14 @@ def switch_action_set(
 
 @router.post(f"{SET}/arm", needs=ADMIN)
 def reenable_action_set(conn: Connection, identity: Identity, project: str, id: int) -> Json:
+    """Set, enabled again after it has run once."""
     return action_sets.to_json(action_sets.reenable(conn, project, id, identity))
 
 
 @router.get("/api/admin/projects/<project>/scheduled", needs=VIEW)
 def list_scheduled(conn: Connection, identity: Identity, project: str) -> Json:
+    """`{"scheduled": [{actionSetId, name, dueAt, cron, timezone, actions: [{action,
+    executionParams}]}]}`: the enabled sets with a schedule that will run, next first; `cron` is
+    null for a set that runs once."""
     rows = scheduled_sets.list_of_project(conn, project)
     return {"scheduled": [scheduled_sets.to_json(row) for row in rows]}

@@ -15,6 +15,11 @@ router = Router(AdminGuard)
 
 @router.get("/api/admin/alerts", needs=VIEW)
 def list_alerts(conn: Connection, identity: Identity) -> Json:
+    """Query: `feature`. `{"alerts": [{project, feature, environment, enabled, since, isFiring,
+    keptBy, lastReportedAt, runId, actionSet: {id, name}, signalId, signalEndpoint: {id, name},
+    summary}], "ignoredAlerts": [{project, actionSet, runId, createdBy, createdAt, key}]}`: the
+    flags that alerts hold in the state `enabled`, newest first, at most 1000; `keptBy` is who keeps
+    the flag off; `summary` and `key` are null without EDIT."""
     feature = read_query(request.environ).get("feature")
     features = [feature] if feature else None
     rows = held_flags.list_held_flags(conn, identity, limit=MAX_ALERTS, features=features)
@@ -25,6 +30,9 @@ def list_alerts(conn: Connection, identity: Identity) -> Json:
 
 @router.get("/api/admin/signal-states", needs=VIEW)
 def list_signal_states(context: Context, identity: Identity) -> Json:
+    """Query: `limit`, `before`. `{"signals": [{id, createdAt, signalEndpoint: {id, name}, status,
+    severity}], "silentEndpoints": [{id, name, since, lastSignalAt}]}`, newest first, without
+    payloads."""
     page = read_paging(read_query(request.environ))
     with context.database.transaction(is_slow=True) as conn:
         rows = signal_state_list.list_signal_states(conn, limit=page.limit, before=page.before)

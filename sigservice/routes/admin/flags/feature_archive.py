@@ -29,11 +29,13 @@ router = Router(AdminGuard)
 
 @router.post("/api/admin/archive/revive/<name>", needs=EDIT)
 def revive_feature(conn: Connection, identity: Identity, name: str) -> None:
+    """Revives the flag, disabled in every environment."""
     features.revive(conn, [name], identity)
 
 
 @router.delete("/api/admin/archive/<name>", needs=EDIT)
 def delete_feature(conn: Connection, identity: Identity, name: str) -> None:
+    """Deletes the flag permanently; 400 if it is not archived."""
     features.delete(conn, [name], identity)
 
 
@@ -41,18 +43,21 @@ def delete_feature(conn: Connection, identity: Identity, name: str) -> None:
 def archive_features(
     conn: Connection, identity: Identity, project: str, body: FeaturesBody
 ) -> HTTPResponse:
+    """Body: `{features: [name]}`. 202."""
     features.archive(conn, project, body.features, identity)
     return respond.empty(202)
 
 
 @router.post(f"{PROJECT}/revive", needs=EDIT, takes=FeaturesBody)
 def revive_features(conn: Connection, identity: Identity, project: str, body: FeaturesBody) -> None:
+    """Body: `{features: [name]}`. Disabled in every environment."""
     features.get_all(conn, project, body.features)
     features.revive(conn, body.features, identity)
 
 
 @router.post(f"{PROJECT}/delete", needs=EDIT, takes=FeaturesBody)
 def delete_features(conn: Connection, identity: Identity, project: str, body: FeaturesBody) -> None:
+    """Body: `{features: [name]}`. Permanently."""
     features.get_all(conn, project, body.features)
     features.delete(conn, body.features, identity)
 
@@ -61,6 +66,7 @@ def delete_features(conn: Connection, identity: Identity, project: str, body: Fe
 def set_features_stale(
     conn: Connection, identity: Identity, project: str, body: StaleBody
 ) -> HTTPResponse:
+    """Body: `{features: [name], stale}`. 202."""
     features.set_stale(conn, project, body.features, body.stale, identity)
     return respond.empty(202)
 
@@ -69,6 +75,7 @@ def set_features_stale(
 def change_tags_of_features(
     conn: Connection, identity: Identity, project: str, body: BulkTags
 ) -> None:
+    """Body: `{features: [name], tags: {addedTags, removedTags}}`."""
     features.get_all(conn, project, body.features)
     feature_tags.change(
         conn, body.features, identity, add=body.tags.addedTags, remove=body.tags.removedTags

@@ -23,6 +23,7 @@ router = Router(AdminGuard)
 def show_feature_environment(
     conn: Connection, identity: Identity, target: FeatureEnvironment
 ) -> Json:
+    """`{name, environment, enabled, strategies}`."""
     return {
         "name": target.feature,
         "featureName": target.feature,
@@ -36,8 +37,13 @@ def show_feature_environment(
 def switch_feature(
     context: Context, identity: Identity, target: FeatureEnvironment, is_on: bool
 ) -> Json:
-    """Returns the flag. It is read after the commit, so that other changes don't wait for it.
-    `alert` says what happens to alerts that hold the flag off."""
+    """Query of `on`: `shouldActivateDisabledStrategies=true`, `alert=ignore` or `disable`. The
+    flag. With `alert` the alerts that hold it off and still fire are ignored until they resolve, or
+    their action sets are disabled. Without an active strategy, `on` adds the default strategy of
+    the project, enabled, otherwise a rollout to 100% of users.
+
+    The flag is read after the commit, so that other changes don't wait for it.
+    """
     query = read_query(request.environ)
     option, choice = query.get("shouldActivateDisabledStrategies"), query.get("alert")
     with context.database.transaction() as conn:
@@ -57,4 +63,5 @@ def switch_features(
     is_on: bool,
     body: BulkBody,
 ) -> None:
+    """Body: `{features: [name]}`. All or none."""
     feature_switches.switch_all(conn, project, environment, body.features, is_on, identity)

@@ -12,6 +12,7 @@ router = Router(AdminGuard)
 
 @router.get(LIFECYCLE, needs=VIEW)
 def list_stages(conn: Connection, identity: Identity, project: str, name: str) -> Json:
+    """`[{stage, enteredStageAt, status?}]`, oldest first; `[]` for an unknown flag."""
     return feature_lifecycle.list_stages(conn, project, name)
 
 
@@ -19,15 +20,19 @@ def list_stages(conn: Connection, identity: Identity, project: str, name: str) -
 def complete_feature(
     conn: Connection, identity: Identity, project: str, name: str, body: Completion
 ) -> None:
+    """Body: `{status: kept | discarded, statusValue?}`, with any content type. Changes nothing if
+    it is completed."""
     feature_lifecycle.complete(conn, project, name, body, identity)
 
 
 @router.post(f"{LIFECYCLE}/uncomplete", needs=EDIT)
 def uncomplete_feature(conn: Connection, identity: Identity, project: str, name: str) -> None:
+    """Reverts the completion."""
     feature_lifecycle.uncomplete(conn, project, name, identity)
 
 
 @router.get("/api/admin/lifecycle/count", needs=VIEW)
 def count_flags_by_stage(context: Context, identity: Identity) -> Json:
+    """`{initial, preLive, live, completed, archived}`: the flags in each stage."""
     with context.database.autocommit(is_slow=True) as conn:
         return feature_lifecycle.count_flags(conn)

@@ -25,6 +25,7 @@ router = Router(AdminGuard)
 
 @router.get(TAGS, needs=VIEW)
 def list_tags(conn: Connection, identity: Identity, name: str) -> Json:
+    """`{"version": 1, "tags": [{type, value}]}`."""
     if features.find(conn, name) is None:
         raise NotFoundError(f"Flag {name} not found.")
     return _tags_to_json(conn, name)
@@ -32,18 +33,21 @@ def list_tags(conn: Connection, identity: Identity, name: str) -> Json:
 
 @router.post(TAGS, needs=EDIT, takes=Tag)
 def add_tag(conn: Connection, identity: Identity, name: str, body: Tag) -> HTTPResponse:
+    """Body: `{type, value}`. 201, also if the flag has the tag; creates a new tag."""
     feature_tags.change(conn, [name], identity, add=[body])
     return respond.json(body, 201)
 
 
 @router.put(TAGS, needs=EDIT, takes=TagChanges)
 def change_tags(conn: Connection, identity: Identity, name: str, body: TagChanges) -> Json:
+    """Body: `{addedTags, removedTags}`. The tags."""
     feature_tags.change(conn, [name], identity, add=body.addedTags, remove=body.removedTags)
     return _tags_to_json(conn, name)
 
 
 @router.delete(f"{TAGS}/<type>/<value:path>", needs=EDIT)
 def remove_tag(conn: Connection, identity: Identity, name: str, type: str, value: str) -> None:
+    """Removes a tag from the flag."""
     feature_tags.change(conn, [name], identity, remove=[Tag(type, value)])
 
 
@@ -51,6 +55,8 @@ def remove_tag(conn: Connection, identity: Identity, name: str, type: str, value
 def set_parent(
     conn: Connection, identity: Identity, project: str, name: str, body: ParentBody
 ) -> Json:
+    """Body: `{feature, enabled?, variants?}`. Replaces the parent; 403 if the parent is the flag
+    itself, a child, archived or unknown, or if the flag is archived."""
     dependencies.set_parent(
         conn,
         project,
@@ -65,6 +71,7 @@ def set_parent(
 
 @router.delete(f"{FEATURE}/dependencies", needs=EDIT)
 def remove_parents(conn: Connection, identity: Identity, project: str, name: str) -> None:
+    """Removes all parents."""
     dependencies.remove_parent(conn, project, name, identity)
 
 
@@ -72,11 +79,13 @@ def remove_parents(conn: Connection, identity: Identity, project: str, name: str
 def remove_parent(
     conn: Connection, identity: Identity, project: str, name: str, parent: str
 ) -> None:
+    """Removes one parent."""
     dependencies.remove_parent(conn, project, name, identity, parent)
 
 
 @router.get(f"{FEATURE}/parents", needs=VIEW)
 def list_possible_parents(conn: Connection, identity: Identity, project: str, name: str) -> Json:
+    """`[name]` of possible parents."""
     return dependencies.list_possible_parents(conn, project, name)
 
 

@@ -16,6 +16,10 @@ router = Router(AdminGuard)
 
 @router.get("/api/admin/search/features", needs=VIEW)
 def search_features(conn: Connection, identity: Identity) -> Json:
+    """Query: `query`, `project` and `type` (`IS:x`, `IS_ANY_OF:x,y`), `state` (`IS:active`,
+    `IS:stale`), `tag` (`INCLUDE:type:value`), `status` (`production:enabled`), `archived=IS:true`,
+    `sortBy` (`name`, `createdAt`), `sortOrder`, `limit`, `offset`. `{"features", "total"}`, from
+    all projects; a `query` has at most 100 words."""
     pairs = read_query_pairs(request.environ)
     query = dict(pairs)
     page = read_paging(query)

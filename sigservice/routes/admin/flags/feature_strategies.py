@@ -27,6 +27,7 @@ router = Router(AdminGuard)
 
 @router.get(STRATEGIES, needs=VIEW)
 def list_strategies(conn: Connection, identity: Identity, target: FeatureEnvironment) -> Json:
+    """`[strategy]`."""
     return strategies.list_strategies(conn, target)
 
 
@@ -34,6 +35,7 @@ def list_strategies(conn: Connection, identity: Identity, target: FeatureEnviron
 def add_strategy(
     context: Context, identity: Identity, target: FeatureEnvironment, body: Strategy
 ) -> Json:
+    """Body: strategy. Strategy with `id`."""
     limit = context.config[LIMIT]
     with context.database.transaction() as conn:
         return strategies.add(conn, target, body, identity, max_segments=limit)
@@ -43,6 +45,7 @@ def add_strategy(
 def sort_strategies(
     conn: Connection, identity: Identity, target: FeatureEnvironment, body: list[SortOrder]
 ) -> None:
+    """Body: `[{id, sortOrder}]`."""
     problems = Problems()
     for n, order in enumerate(body):
         if not -(2**31) <= order.sortOrder < 2**31:
@@ -56,6 +59,7 @@ def sort_strategies(
 def show_strategy(
     conn: Connection, identity: Identity, target: FeatureEnvironment, id: str
 ) -> Json:
+    """Strategy."""
     return strategies.get(conn, target, id)
 
 
@@ -63,6 +67,7 @@ def show_strategy(
 def replace_strategy(
     context: Context, identity: Identity, target: FeatureEnvironment, id: str, body: Strategy
 ) -> Json:
+    """Body: strategy; absent `title`, `disabled`, `sortOrder` stay unchanged. Strategy."""
     limit = context.config[LIMIT]
     with context.database.transaction() as conn:
         return strategies.replace(conn, target, id, body, identity, max_segments=limit)
@@ -72,6 +77,7 @@ def replace_strategy(
 def patch_strategy(
     context: Context, identity: Identity, target: FeatureEnvironment, id: str, body: Patch
 ) -> Json:
+    """Body: JSON Patch. Strategy."""
     limit = context.config[LIMIT]
     with context.database.transaction() as conn:
         revisions.lock(conn)  # nothing changes between the read and the write
@@ -85,11 +91,13 @@ def patch_strategy(
 def delete_strategy(
     conn: Connection, identity: Identity, target: FeatureEnvironment, id: str
 ) -> None:
+    """Deleting the last active strategy disables the flag there."""
     strategies.remove(conn, target, id, identity)
 
 
 @router.post("/api/admin/constraints/validate", needs=VIEW, takes=Constraint)
 def validate_constraint(context: Context, identity: Identity, body: Constraint) -> HTTPResponse:
+    """Body: constraint. 204 or 400."""
     problems = Problems()
     constraints.check_one(body, problems)
     problems.raise_if_any()

@@ -28,6 +28,7 @@ router = Router(AdminGuard)
 
 @router.get(VARIANTS, needs=VIEW)
 def show_variants(conn: Connection, identity: Identity, target: FeatureEnvironment) -> Json:
+    """`{"version": 1, "variants"}`, environment variants, which older SDKs use."""
     return _to_json(feature_variants.get(conn, target))
 
 
@@ -35,6 +36,7 @@ def show_variants(conn: Connection, identity: Identity, target: FeatureEnvironme
 def replace_variants(
     conn: Connection, identity: Identity, target: FeatureEnvironment, body: list[Variant]
 ) -> Json:
+    """Body: `[variant]`. `{"version": 1, "variants"}` with their weights, by name."""
     return _to_json(feature_variants.replace(conn, [target], body, identity))
 
 
@@ -42,6 +44,7 @@ def replace_variants(
 def patch_variants(
     conn: Connection, identity: Identity, target: FeatureEnvironment, body: Patch
 ) -> Json:
+    """Body: JSON Patch on the array. As PUT."""
     revisions.lock(conn)  # nothing changes between the read and the write
     new = apply_patch(body, feature_variants.get(conn, target), list[Variant])
     return _to_json(feature_variants.replace(conn, [target], new, identity))
@@ -51,6 +54,7 @@ def patch_variants(
 def replace_variants_in_environments(
     conn: Connection, identity: Identity, project: str, name: str, body: VariantsBatch
 ) -> Json:
+    """Body: `{environments: [name], variants}`. As PUT of one environment; all or none."""
     if not body.environments:
         raise BadDataError("At least one environment is required.", path="environments")
     environments = dict.fromkeys(body.environments)

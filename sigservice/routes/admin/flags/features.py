@@ -57,6 +57,8 @@ router = Router(AdminGuard)
 
 @router.get(FEATURES, needs=VIEW)
 def list_features(conn: Connection, identity: Identity, project: str) -> Json:
+    """Query: `namePrefix`, `tag` (type:value, repeatable). `{"version": 2, "features": [flag with
+    environments and tags]}`."""
     pairs = read_query_pairs(request.environ)
     filter = FeatureFilter(
         projects=[project],
@@ -69,6 +71,9 @@ def list_features(conn: Connection, identity: Identity, project: str) -> Json:
 
 @router.post(FEATURES, needs=EDIT, takes=NewFeature)
 def create_feature(conn: Connection, identity: Identity, project: str, body: NewFeature) -> Json:
+    """Body: `{name, type?, description?, impressionData?, permanent?, tags?}`. 201 flag, disabled
+    in every environment; `permanent` is true by default for the types `kill-switch` and
+    `permission`."""
     row = features.create(conn, project, body.name, merge(Metadata(), body), identity)
     if body.tags:
         feature_tags.change(conn, [body.name], identity, add=body.tags)
@@ -77,6 +82,8 @@ def create_feature(conn: Connection, identity: Identity, project: str, body: New
 
 @router.get(FEATURE, needs=VIEW)
 def show_feature(conn: Connection, identity: Identity, project: str, name: str) -> Json:
+    """Flag with environments, strategies, tags, `dependencies`, `children`; 404 if it is archived;
+    states, strategies and tags of an archived flag can still be read."""
     features.get_active(conn, project, name)
     return feature_view.build_view(conn, project, name, identity.user_id)
 
@@ -85,6 +92,8 @@ def show_feature(conn: Connection, identity: Identity, project: str, name: str) 
 def update_feature(
     conn: Connection, identity: Identity, project: str, name: str, body: FeatureBody
 ) -> Json:
+    """Body: `{type?, description?, impressionData?, stale?, permanent?}`. Flag; one that becomes
+    permanent is no longer stale; 400 for another `name`, `project` or `archived`."""
     revisions.lock(conn)  # nothing changes between the read and the write
     before = features.get(conn, project, name)
     return _update(conn, before, body, identity)
@@ -94,6 +103,7 @@ def update_feature(
 def patch_feature(
     conn: Connection, identity: Identity, project: str, name: str, body: Patch
 ) -> Json:
+    """Body: JSON Patch (RFC 6902), at most 100 operations. Flag."""
     if any(step.path.startswith("/variants") for step in body):
         raise ForbiddenError("Variants belong to strategies. Change them there.")
     revisions.lock(conn)
@@ -106,6 +116,7 @@ def patch_feature(
 
 @router.delete(FEATURE, needs=EDIT)
 def archive_feature(conn: Connection, identity: Identity, project: str, name: str) -> HTTPResponse:
+    """202; 403 if it is the parent of other flags."""
     features.archive(conn, project, [name], identity)
     return respond.empty(202)
 
@@ -114,6 +125,8 @@ def archive_feature(conn: Connection, identity: Identity, project: str, name: st
 def clone_feature(
     conn: Connection, identity: Identity, project: str, name: str, body: CloneBody
 ) -> Json:
+    """Body: `{name, replaceGroupId?}`. 201 flag with the same strategies, disabled in every
+    environment."""
     row = features.clone(
         conn, project, name, body.name, replace_group_id=body.replaceGroupId, by=identity
     )
@@ -122,6 +135,7 @@ def clone_feature(
 
 @router.post("/api/admin/features/validate", needs=EDIT, takes=NameBody)
 def validate_feature_name(conn: Connection, identity: Identity, body: NameBody) -> None:
+    """Body: `{name}`. 200, 400 or 409."""
     features.check_name(conn, body.name, body.projectId)
     features.check_name_available(conn, body.name)
 

@@ -45,6 +45,7 @@ disabled_router = Router(AdminGuard, is_enabled=lambda config: not _is_enabled(c
 
 @router.get(FEATURES, needs=VIEW)
 def list_features(conn: Connection, identity: Identity) -> Json:
+    """Query: `project`, `namePrefix`, `tag`. `{"version": 2, "features"}`."""
     pairs = read_query_pairs(request.environ)
     filter = FeatureFilter(
         projects=[text for name, text in pairs if name == "project"] or None,
@@ -91,6 +92,8 @@ def _replace_strategies(
 
 @legacy_router.post(FEATURES, needs=EDIT, takes=LegacyFeature)
 def create_feature(context: Context, identity: Identity, body: LegacyFeature) -> HTTPResponse:
+    """Body: `{name, description?, type?, project?, enabled?, stale?, impressionData?,
+    strategies?}`. 201 flag."""
     target = FeatureEnvironment(body.project, body.name, DEFAULT_ENVIRONMENT)
     with context.database.transaction() as conn:
         features.create(conn, body.project, body.name, merge(Metadata(), body), identity)
@@ -103,6 +106,7 @@ def create_feature(context: Context, identity: Identity, body: LegacyFeature) ->
 
 @legacy_router.get(FEATURE, needs=VIEW)
 def show_feature(conn: Connection, identity: Identity, name: str) -> HTTPResponse:
+    """Flag."""
     return _respond(conn, name, identity)
 
 
@@ -110,6 +114,7 @@ def show_feature(conn: Connection, identity: Identity, name: str) -> HTTPRespons
 def replace_feature(
     context: Context, identity: Identity, name: str, body: LegacyFeature
 ) -> HTTPResponse:
+    """Body: as create; absent fields get their default. Flag."""
     with context.database.transaction() as conn:
         target = _find_target(conn, name)
         features.update(conn, target.project, name, merge(Metadata(), body), identity)
@@ -120,11 +125,13 @@ def replace_feature(
 
 @legacy_router.delete(FEATURE, needs=EDIT)
 def archive_feature(conn: Connection, identity: Identity, name: str) -> None:
+    """Archives the flag."""
     features.archive(conn, _find_project(conn, name), [name], identity)
 
 
 @legacy_router.post(f"{FEATURE}/toggle", needs=EDIT)
 def toggle_feature(conn: Connection, identity: Identity, name: str) -> HTTPResponse:
+    """Flag, toggled."""
     target = _find_target(conn, name)
     if not feature_switches.switch(conn, target, True, identity):
         feature_switches.switch(conn, target, False, identity)
@@ -133,12 +140,14 @@ def toggle_feature(conn: Connection, identity: Identity, name: str) -> HTTPRespo
 
 @legacy_router.post(f"{FEATURE}/toggle/<is_on:switch>", needs=EDIT)
 def switch_feature(conn: Connection, identity: Identity, name: str, is_on: bool) -> HTTPResponse:
+    """Flag."""
     feature_switches.switch(conn, _find_target(conn, name), is_on, identity)
     return _respond(conn, name, identity)
 
 
 @legacy_router.post(f"{FEATURE}/stale/<is_stale:switch>", needs=EDIT)
 def switch_stale(conn: Connection, identity: Identity, name: str, is_stale: bool) -> HTTPResponse:
+    """Flag."""
     features.set_stale(conn, _find_project(conn, name), [name], is_stale, identity)
     return _respond(conn, name, identity)
 

@@ -28,6 +28,9 @@ router = Router(AdminGuard)
 
 @router.post("/api/admin/playground", needs=VIEW, takes=PlaygroundBody)
 def evaluate_flags(context: Context, identity: Identity, body: PlaygroundBody) -> Json:
+    """Body: `{environment, projects: "*" | [id], context: {userId, …, properties}}`. `{"input",
+    "features"}`: each flag, each strategy, constraint and segment with its result; 400 for more
+    than 1000 flags. See [playground.md](playground.md)."""
     evaluation_context = make_context(body.context, environment=body.environment, path="context.")
     projects = _read_projects(body.projects)
     with context.database.transaction() as conn:

@@ -33,6 +33,7 @@ router = Router(AdminGuard)
 
 @router.get(SEGMENTS, needs=VIEW)
 def list_segments(conn: Connection, identity: Identity) -> Json:
+    """`{"segments": [segment with usedInFeatures, usedInProjects]}`."""
     rows = segment_rows.list_all(conn)
     items = [
         segments.to_json(row)
@@ -44,6 +45,7 @@ def list_segments(conn: Connection, identity: Identity) -> Json:
 
 @router.post(SEGMENTS, needs=EDIT, takes=Segment, body_limit=BODY_LIMIT)
 def create_segment(context: Context, identity: Identity, body: Segment) -> Json:
+    """Body: `{name, constraints, description?, project?}`. 201 segment."""
     with context.database.transaction() as conn:
         limit = context.config["segmentValuesLimit"]
         row = segments.create(conn, body, identity, max_values=limit)
@@ -54,12 +56,14 @@ def create_segment(context: Context, identity: Identity, body: Segment) -> Json:
 def validate_segment_name(
     conn: Connection, identity: Identity, body: SegmentNameBody
 ) -> HTTPResponse:
+    """Body: `{name}`. 204 or 409."""
     segments.check_name_available(conn, body.name)
     return respond.empty(204)
 
 
 @router.get(f"{SEGMENTS}/strategies/<strategy_id>", needs=VIEW)
 def list_segments_of_strategy(conn: Connection, identity: Identity, strategy_id: str) -> Json:
+    """`{"segments": […]}` of a strategy."""
     strategy = _find_strategy(conn, strategy_id)
     rows = segment_rows.list_by_id(conn, strategy["segments"])
     return {"segments": [segments.to_json(row) for row in rows]}
@@ -69,6 +73,7 @@ def list_segments_of_strategy(conn: Connection, identity: Identity, strategy_id:
 def set_segments_of_strategy(
     context: Context, identity: Identity, body: StrategySegments
 ) -> HTTPResponse:
+    """Body: `{projectId, strategyId, environmentId, segmentIds}`. 201."""
     with context.database.transaction() as conn:
         revisions.lock(conn)  # nothing changes between the read and the write
         row = _find_strategy(conn, body.strategyId)
@@ -81,11 +86,13 @@ def set_segments_of_strategy(
 
 @router.get(f"{SEGMENTS}/<id>", needs=VIEW)
 def show_segment(conn: Connection, identity: Identity, id: str) -> Json:
+    """Segment."""
     return segments.to_json(segments.get(conn, _parse_id(id)))
 
 
 @router.put(f"{SEGMENTS}/<id>", needs=EDIT, takes=Segment, body_limit=BODY_LIMIT)
 def replace_segment(context: Context, identity: Identity, id: str, body: Segment) -> HTTPResponse:
+    """Body: as create. 204."""
     with context.database.transaction() as conn:
         limit = context.config["segmentValuesLimit"]
         segments.update(conn, _parse_id(id), body, identity, max_values=limit)
@@ -94,12 +101,14 @@ def replace_segment(context: Context, identity: Identity, id: str, body: Segment
 
 @router.delete(f"{SEGMENTS}/<id>", needs=EDIT)
 def delete_segment(conn: Connection, identity: Identity, id: str) -> HTTPResponse:
+    """204; 409 lists the strategies that use it, also as the default of a project."""
     segments.delete(conn, _parse_id(id), identity)
     return respond.empty(204)
 
 
 @router.get(f"{SEGMENTS}/<id>/strategies", needs=VIEW)
 def list_strategies_of_segment(conn: Connection, identity: Identity, id: str) -> Json:
+    """`{"strategies": […]}` that use it."""
     rows = segment_rows.list_strategies(conn, segments.get(conn, _parse_id(id))["id"])
     items = [
         {

@@ -43,6 +43,7 @@ router = Router(AdminGuard)
 
 @router.get(PATH, needs=VIEW, autocommit=True)
 def list_integrations(conn: Connection, identity: Identity) -> Json:
+    """`{"addons": [addon], "providers": [provider]}`; providers have parameters and events."""
     rows = integration_rows.list_all(conn)
     return {
         "addons": [integrations.to_json(row) for row in rows],
@@ -52,6 +53,7 @@ def list_integrations(conn: Connection, identity: Identity) -> Json:
 
 @router.post(PATH, needs=EDIT, takes=Integration)
 def create_integration(context: Context, identity: Identity, body: Integration) -> Json:
+    """Body: addon. 201 addon."""
     with context.database.transaction() as conn:
         row = integrations.create(conn, body, identity, make_rules(context))
     return respond.Created(integrations.to_json(row), f"{PATH}/{row['id']}")
@@ -59,11 +61,13 @@ def create_integration(context: Context, identity: Identity, body: Integration) 
 
 @router.get(ONE, needs=VIEW, autocommit=True)
 def get_integration(conn: Connection, identity: Identity, id: int) -> Json:
+    """Addon."""
     return integrations.to_json(integrations.get(conn, id))
 
 
 @router.put(ONE, needs=EDIT, takes=Integration)
 def update_integration(context: Context, identity: Identity, id: int, body: Integration) -> Json:
+    """Body: addon, complete; `*****` keeps a stored value. Addon; 400 if the provider changes."""
     with context.database.transaction() as conn:
         row = integrations.update(conn, id, body, identity, make_rules(context))
     return integrations.to_json(row)
@@ -71,17 +75,23 @@ def update_integration(context: Context, identity: Identity, id: int, body: Inte
 
 @router.delete(ONE, needs=EDIT)
 def delete_integration(conn: Connection, identity: Identity, id: int) -> None:
+    """Deletes the integration."""
     integrations.delete(conn, id, identity)
 
 
 @router.get(f"{ONE}/events", needs=ADMIN)
 def list_integration_events(context: Context, identity: Identity, id: int) -> Json:
+    """Query: `limit`, `offset`. `{"integrationEvents": [{id, integrationId, createdAt, state,
+    stateDetails, event, details}]}`, newest first; `state` is success, failed or successWithErrors;
+    `stateDetails` names the HTTP status and the time that it took, or the reason."""
     rows = _list_deliveries(context, id, attempted_only=True)
     return {"integrationEvents": [_to_entry(id, row, context.public_url) for row in rows]}
 
 
 @router.get(f"{ONE}/deliveries", needs=ADMIN)
 def list_deliveries(context: Context, identity: Identity, id: int) -> Json:
+    """Query: `state`, `limit`, `offset`. `{"deliveries": [{id, eventId, type, state, attempts,
+    lastError, createdAt, dueAt, sentAt}]}`, newest first; `state` is sent, waiting or given up."""
     state = read_query(request.environ).get("state") or None
     if state not in (None, *outbox.STATES):
         raise BadDataError(f"The state must be {', '.join(outbox.STATES)}.", path="state")
@@ -91,6 +101,7 @@ def list_deliveries(context: Context, identity: Identity, id: int) -> Json:
 
 @router.post(f"{ONE}/deliveries/<delivery_id:id>/retry", needs=EDIT)
 def retry_delivery(context: Context, identity: Identity, id: int, delivery_id: int) -> HTTPResponse:
+    """202 delivery; 409 if it was sent or the integration is disabled."""
     with context.database.transaction() as conn:
         row = retry(conn, id, delivery_id, identity)
     return respond.json(describe_delivery(row), 202)
@@ -98,6 +109,8 @@ def retry_delivery(context: Context, identity: Identity, id: int, delivery_id: i
 
 @router.post(f"{ONE}/test", needs=EDIT)
 def test_integration(context: Context, identity: Identity, id: int) -> Json:
+    """`{state, stateDetails}`: the answer of the receiver to a made-up event; 409 while another
+    test of the integration, or four of others, wait for their receivers."""
     return send_test(context, identity, id)
 
 

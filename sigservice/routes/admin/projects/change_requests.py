@@ -26,6 +26,8 @@ router = Router(AdminGuard)
 
 @router.get(f"{PROJECT}/change-requests/config", needs=VIEW)
 def list_change_request_settings(conn: Connection, identity: Identity, project: str) -> Json:
+    """`[{environment, type, changeRequestEnabled: false, requiredApprovals: null}]`; this service
+    has no change requests."""
     rows = _list_environments(conn, project)
     return [
         {
@@ -46,7 +48,8 @@ def list_change_request_settings(conn: Connection, identity: Identity, project: 
 def set_change_request_settings(
     conn: Connection, identity: Identity, project: str, environment: str, body: ChangeRequestBody
 ) -> HTTPResponse:
-    """Accepts that they are disabled; stores nothing."""
+    """Body: `{changeRequestsEnabled, requiredApprovals?}`. 204 for `false`, without effect; 400 for
+    `true`."""
     if environment not in {row["name"] for row in _list_environments(conn, project)}:
         raise NotFoundError(f"Environment {environment} not found in project {project}.")
     if body.changeRequestsEnabled:

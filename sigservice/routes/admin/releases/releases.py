@@ -121,6 +121,7 @@ def _describe(context: Context, row: Row) -> dict[str, Any]:
 
 @router.get("/api/admin/releases", needs=VIEW)
 def list_all_releases(context: Context, identity: Identity) -> Json:
+    """Query: `state`, `project`. `{"releases": [release]}`, newest first."""
     query = read_query(request.environ)
     with context.database.transaction() as conn:
         rows = releases.list_all(
@@ -131,6 +132,7 @@ def list_all_releases(context: Context, identity: Identity) -> Json:
 
 @router.get(RELEASES, needs=VIEW)
 def list_releases(context: Context, identity: Identity, target: FeatureEnvironment) -> Json:
+    """`{"releases": [release]}`, newest first."""
     with context.database.transaction() as conn:
         rows = releases.list_of_flag(conn, target)
     return {"releases": [_describe(context, row) for row in rows]}
@@ -140,6 +142,7 @@ def list_releases(context: Context, identity: Identity, target: FeatureEnvironme
 def create_release(
     context: Context, identity: Identity, target: FeatureEnvironment, body: NewRelease
 ) -> Json:
+    """Body: release. 201 release, `Location`; 409 if one is scheduled, running or held there."""
     row = store_release(context, target, body, identity)
     return respond.Created(
         _describe(context, row), f"{request.path.removeprefix(context.base)}/{row['id']}"
@@ -150,6 +153,9 @@ def create_release(
 def preview_release(
     context: Context, identity: Identity, target: FeatureEnvironment, body: NewRelease
 ) -> Json:
+    """Body: release. `{warnings, guards: [{kind, state, value, limit, samples, reason, series:
+    [{at, value, samples, firing, reason}]}], shortestStepMinutes}`: what the guards would have done
+    in the last 48 hours; stores nothing."""
     readings = read_for_guards(context, target, body.guards, identity, is_preview=True)
     with context.database.transaction() as conn:
         result = releases.preview(conn, target, body, read_surroundings(context, readings))
@@ -158,6 +164,7 @@ def preview_release(
 
 @router.get(RELEASE, needs=VIEW)
 def show_release(context: Context, identity: Identity, target: FeatureEnvironment, id: int) -> Json:
+    """Release."""
     with context.database.transaction() as conn:
         row = releases.get(conn, target, id)
     return _describe(context, row)
@@ -165,6 +172,7 @@ def show_release(context: Context, identity: Identity, target: FeatureEnvironmen
 
 @router.get(f"{RELEASE}/plan", needs=VIEW)
 def show_plan(conn: Connection, identity: Identity, target: FeatureEnvironment, id: int) -> Json:
+    """A body with which a release like this one can be started, from its next step on."""
     return releases.make_plan(releases.get(conn, target, id))
 
 
@@ -172,6 +180,9 @@ def show_plan(conn: Connection, identity: Identity, target: FeatureEnvironment, 
 def list_release_events(
     conn: Connection, identity: Identity, target: FeatureEnvironment, id: int
 ) -> Json:
+    """`{"events": [{id, createdAt, type, step, rollout, actor, reason, text, guard: {id, kind,
+    value, limit, samples, from, to, signalId?}}]}`, oldest first; `signalId` is the signal that
+    fired a signal guard."""
     items = releases.list_events(conn, target, id)
     return {"events": items}
 
@@ -180,6 +191,8 @@ def list_release_events(
 def replace_guards(
     context: Context, identity: Identity, target: FeatureEnvironment, id: int, body: GuardChanges
 ) -> Json:
+    """Body: `{guards: [guard], guardIds?, step?, reason?}`. Release with these guards. 409 if it
+    has ended, or if `guardIds` (the IDs of the guards) or `step` aren't the present ones."""
     return _describe(context, store_guards(context, target, id, body, identity))
 
 
@@ -192,6 +205,9 @@ def run_command(
     command: str,
     body: CommandBody,
 ) -> Json:
+    """Body: none, or `{step?, reason?, adopt?}`. Release; `{command}` is `start`, `hold`, `resume`,
+    `advance`, `rollback` or `stop`; 409 if the state doesn't allow it, or if `step` isn't the
+    present one."""
     with context.database.transaction() as conn:
         row = release_commands.run_command(conn, target, id, command, body, identity, context.clock)
     return _describe(context, row)

@@ -9,4 +9,6 @@ router = Router(AdminGuard)
 
 @router.get("/api/admin/release-templates", needs=VIEW)
 def list_patterns(context: Context, identity: Identity) -> Json:
+    """`{"releaseTemplates": [{name, description, steps, watchMinutes}]}`, the built-in step
+    patterns."""
     return {"releaseTemplates": step_patterns.list_all()}

@@ -22,6 +22,7 @@ router = Router(AdminGuard)
 
 @router.get(PATH, needs=VIEW, autocommit=True)
 def list_alert_rules(conn: Connection, identity: Identity) -> Json:
+    """`{"alertRules": [rule]}`, by name."""
     return {"alertRules": [alert_rules.to_json(row) for row in rule_rows.list_all(conn)]}
 
 
@@ -57,6 +58,9 @@ def preview_condition(context: Context, condition: Condition) -> dict[str, Any]:
 
 @router.post(PATH, needs=ADMIN, takes=AlertRule)
 def create_alert_rule(context: Context, identity: Identity, body: AlertRule) -> Json:
+    """Body: `{name, endpointId, enabled?, source, above?, below?, windowMinutes?, minSamples?,
+    breaches?, everySeconds?}`; on [silence](alert-rules.md#silence) `{name, endpointId?, enabled?,
+    source}`. 201 rule, `Location`."""
     check_query(context, body)
     limit, now = context.config["signals"]["alertRulesLimit"], context.clock.now()
     with context.database.transaction() as conn:
@@ -66,16 +70,20 @@ def create_alert_rule(context: Context, identity: Identity, body: AlertRule) -> 
 
 @router.post(f"{PATH}/preview", needs=ADMIN, takes=Condition)
 def preview_alert_rule(context: Context, identity: Identity, body: Condition) -> Json:
+    """Body: a rule without `name` and `endpointId`. `{state, value, limit, samples, reason, series:
+    [{at, value, samples, firing}]}` over the last 48 hours."""
     return preview_condition(context, body)
 
 
 @router.get(f"{PATH}/<id:id>", needs=VIEW, autocommit=True)
 def get_alert_rule(conn: Connection, identity: Identity, id: int) -> Json:
+    """Rule."""
     return alert_rules.to_json(alert_rules.get(conn, id))
 
 
 @router.put(f"{PATH}/<id:id>", needs=ADMIN, takes=AlertRule)
 def replace_alert_rule(context: Context, identity: Identity, id: int, body: AlertRule) -> Json:
+    """Body: as create; without `enabled` it stays, the rest is replaced. Rule."""
     check_query(context, body)
     with context.database.transaction() as conn:
         row = alert_rules.update(conn, id, body, identity, now=context.clock.now())
@@ -85,6 +93,7 @@ def replace_alert_rule(context: Context, identity: Identity, id: int, body: Aler
 
 @router.delete(f"{PATH}/<id:id>", needs=ADMIN)
 def delete_alert_rule(context: Context, identity: Identity, id: int) -> None:
+    """Deletes the rule."""
     with context.database.transaction() as conn:
         alert_rules.delete(conn, id, identity, now=context.clock.now())
     context.signals_waiting.set()
@@ -99,9 +108,11 @@ def _set_enabled(context: Context, identity: Identity, id: int, enabled: bool) -
 
 @router.post(f"{PATH}/<id:id>/enable", needs=ADMIN)
 def enable_alert_rule(context: Context, identity: Identity, id: int) -> Json:
+    """Rule."""
     return _set_enabled(context, identity, id, True)
 
 
 @router.post(f"{PATH}/<id:id>/disable", needs=ADMIN)
 def disable_alert_rule(context: Context, identity: Identity, id: int) -> Json:
+    """Rule."""
     return _set_enabled(context, identity, id, False)

@@ -27,12 +27,14 @@ class QueryBody(msgspec.Struct):
 
 @router.get(PATH, needs=VIEW, autocommit=True)
 def list_metric_sources(conn: Connection, identity: Identity) -> Json:
+    """`{"metricSources": [source]}`, by name."""
     rows = source_rows.list_all(conn)
     return {"metricSources": [metric_sources.describe_for(identity, row) for row in rows]}
 
 
 @router.post(PATH, needs=ADMIN, takes=MetricSource)
 def create_metric_source(context: Context, identity: Identity, body: MetricSource) -> Json:
+    """Body: `{name, url, auth?, headers?, timeoutSeconds?}`. 201 source, `Location`."""
     policy = DeliverySettings.from_config(context.config).policy
     with context.database.transaction() as conn:
         row = metric_sources.create(conn, body, identity, context.encryption, policy)
@@ -41,6 +43,7 @@ def create_metric_source(context: Context, identity: Identity, body: MetricSourc
 
 @router.get(f"{PATH}/<name>", needs=VIEW, autocommit=True)
 def get_metric_source(conn: Connection, identity: Identity, name: str) -> Json:
+    """Source; only admins get the values of `headers`."""
     return metric_sources.describe_for(identity, metric_sources.get(conn, name))
 
 
@@ -48,6 +51,7 @@ def get_metric_source(conn: Connection, identity: Identity, name: str) -> Json:
 def replace_metric_source(
     context: Context, identity: Identity, name: str, body: MetricSource
 ) -> Json:
+    """Body: as create without `name`; without a secret the stored one stays. Source."""
     policy = DeliverySettings.from_config(context.config).policy
     with context.database.transaction() as conn:
         row = metric_sources.update(conn, name, body, identity, context.encryption, policy)
@@ -56,11 +60,13 @@ def replace_metric_source(
 
 @router.delete(f"{PATH}/<name>", needs=ADMIN)
 def delete_metric_source(conn: Connection, identity: Identity, name: str) -> None:
+    """409 while an alert rule or a release under way queries it."""
     metric_sources.delete(conn, name, identity)
 
 
 @router.post(f"{PATH}/<name>/query", needs=ADMIN, takes=QueryBody)
 def query_metric_source(context: Context, identity: Identity, name: str, body: QueryBody) -> Json:
+    """Body: `{query}`. `{value, reason, warnings}`; without a value `reason` says why."""
     answer = run_query(context, name, body.query)
     return {"value": answer.value, "reason": answer.reason, "warnings": answer.warnings}
 

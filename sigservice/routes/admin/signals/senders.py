@@ -12,6 +12,10 @@ router = Router(AdminGuard)
 
 @router.get("/api/admin/action-recipes", needs=ADMIN)
 def list_senders(context: Context, identity: Identity) -> Json:
+    """`{"recipes": [{name, title, filters, options, sample, resolvedSample, setup, endpointOptions,
+    credentials, signature?, page}]}`, one for each of the [senders](senders/README.md); copy
+    `filters` and `options` into a set. `endpointOptions` are the options of an endpoint with this
+    `template`, `signature` the settings of its signature token."""
     return {"recipes": [to_json(sender) for sender in senders.SENDERS.values()]}
 
 

@@ -62,12 +62,15 @@ router = Router(AdminGuard)
 
 @router.get(PATH, needs=ADMIN)
 def list_tokens(conn: Connection, identity: Identity, id: int) -> Json:
+    """`{"signalEndpointTokens": [token]}`."""
     rows = signal_endpoint_tokens.list_of_endpoint(conn, id)
     return {"signalEndpointTokens": [signal_endpoint_tokens.to_json(row) for row in rows]}
 
 
 @router.post(PATH, needs=ADMIN, takes=NewTokenBody)
 def create_token(context: Context, identity: Identity, id: int, body: NewTokenBody) -> Json:
+    """Body: `{name, expiresAt?, allowedAddresses?}`; with `signature?` and `secret?` a signing
+    secret. 201 token with the secret in `token`."""
     fields = body.make_fields()
     with context.database.transaction() as conn:
         row, secret = create_token_of(context, conn, id, fields, identity, body.secret)
@@ -78,6 +81,7 @@ def create_token(context: Context, identity: Identity, id: int, body: NewTokenBo
 
 @router.get(f"{PATH}/<token_id:id>", needs=ADMIN)
 def get_token(conn: Connection, identity: Identity, id: int, token_id: int) -> Json:
+    """Token."""
     return signal_endpoint_tokens.to_json(signal_endpoint_tokens.get(conn, id, token_id))
 
 
@@ -85,6 +89,7 @@ def get_token(conn: Connection, identity: Identity, id: int, token_id: int) -> J
 def update_token(
     context: Context, identity: Identity, id: int, token_id: int, body: SignalTokenBody
 ) -> Json:
+    """Body: `{name, expiresAt?, allowedAddresses?, signature?}`; what is absent stays. Token."""
     with context.database.transaction() as conn:
         fields = body.make_fields(signal_endpoint_tokens.lock(conn, id, token_id))
         row = signal_endpoint_tokens.update(
@@ -97,6 +102,8 @@ def update_token(
 def rotate_token(
     context: Context, identity: Identity, id: int, token_id: int, body: RotationBody
 ) -> Json:
+    """Body: `{graceHours?, secret?}`. Token with its new secret in `token`; the old one is valid
+    for the grace period (24 hours)."""
     with context.database.transaction() as conn:
         row, secret = rotate_token_of(context, conn, id, token_id, body, identity)
     return _with_secret(row, secret)
@@ -104,12 +111,14 @@ def rotate_token(
 
 @router.delete(f"{PATH}/<token_id:id>/previous-secret", needs=ADMIN)
 def delete_previous_secret(conn: Connection, identity: Identity, id: int, token_id: int) -> Json:
+    """Token; the grace period is over."""
     row = signal_endpoint_tokens.delete_previous_secret(conn, id, token_id, identity)
     return signal_endpoint_tokens.to_json(row)
 
 
 @router.delete(f"{PATH}/<token_id:id>", needs=ADMIN)
 def delete_token(conn: Connection, identity: Identity, id: int, token_id: int) -> None:
+    """Its next request is rejected."""
     signal_endpoint_tokens.delete(conn, id, token_id, identity)
 
 

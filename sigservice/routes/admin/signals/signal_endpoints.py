@@ -40,6 +40,7 @@ def _describe(context: Context, conn: Connection, row: Row) -> dict[str, Any]:
 
 @router.get(PATH, needs=ADMIN)
 def list_signal_endpoints(conn: Connection, identity: Identity) -> Json:
+    """`{"signalEndpoints": [endpoint with tokens]}`."""
     rows = signal_endpoint_rows.list_all(conn)
     tokens = signal_endpoint_tokens.list_all(conn)
     tokens_by_endpoint: dict[int, list[dict[str, Any]]] = {row["id"]: [] for row in rows}
@@ -55,6 +56,9 @@ def list_signal_endpoints(conn: Connection, identity: Identity) -> Json:
 
 @router.post(PATH, needs=ADMIN, takes=NewEndpoint)
 def create_signal_endpoint(context: Context, identity: Identity, body: NewEndpoint) -> Json:
+    """Body: `{name, description?, enabled?, options?, template?}`; the
+    [template](senders/README.md) fills absent `options`. 201 endpoint with `tokens`, `url`,
+    `Location`."""
     body.apply_template()
     with context.database.transaction() as conn:
         row = signal_endpoints.create(
@@ -69,12 +73,15 @@ def create_signal_endpoint(context: Context, identity: Identity, body: NewEndpoi
 
 @router.get(f"{PATH}/<id:id>", needs=ADMIN)
 def get_signal_endpoint(context: Context, identity: Identity, id: int) -> Json:
+    """Endpoint with `tokens` and `url`."""
     with context.database.transaction() as conn:
         return _describe(context, conn, signal_endpoints.get(conn, id))
 
 
 @router.put(f"{PATH}/<id:id>", needs=ADMIN, takes=Endpoint)
 def replace_signal_endpoint(context: Context, identity: Identity, id: int, body: Endpoint) -> Json:
+    """Body: as create; without `enabled`, `options` and `template` they stay unchanged, without
+    `description` it is cleared. A new `template` changes no options. Endpoint."""
     check_name(body.template)
     with context.database.transaction() as conn:
         new = signal_endpoints.check_fields(body)
@@ -84,11 +91,13 @@ def replace_signal_endpoint(context: Context, identity: Identity, id: int, body:
 
 @router.delete(f"{PATH}/<id:id>", needs=ADMIN)
 def delete_signal_endpoint(conn: Connection, identity: Identity, id: int) -> None:
+    """Deletes its tokens and signals too."""
     signal_endpoints.delete(conn, id, identity)
 
 
 @router.post(f"{PATH}/<id:id>/<is_on:switch>", needs=ADMIN)
 def switch_signal_endpoint(context: Context, identity: Identity, id: int, is_on: bool) -> Json:
+    """Endpoint."""
     with context.database.transaction() as conn:
         body = _describe(context, conn, signal_endpoints.set_enabled(conn, id, is_on, identity))
     return body
@@ -96,6 +105,8 @@ def switch_signal_endpoint(context: Context, identity: Identity, id: int, is_on:
 
 @router.get("/api/admin/signal-endpoints/<id:id>/refused-calls", needs=ADMIN)
 def list_refused_calls_of_endpoint(conn: Connection, identity: Identity, id: int) -> Json:
+    """`{"refusedCalls": [{endpointName, status, reason, secretPrefix, address, userAgent, calls,
+    firstAt, lastAt}]}`, newest first."""
     signal_endpoints.get(conn, id)
     rows = refused_call_rows.list_of_endpoint(conn, id)
     return {"refusedCalls": [refused_calls.to_json(row) for row in rows]}
@@ -103,5 +114,6 @@ def list_refused_calls_of_endpoint(conn: Connection, identity: Identity, id: int
 
 @router.get("/api/admin/refused-calls", needs=ADMIN, autocommit=True)
 def list_refused_calls_of_unknown_names(conn: Connection, identity: Identity) -> Json:
+    """`{"refusedCalls": […]}` of names that no endpoint has."""
     rows = refused_call_rows.list_of_endpoint(conn, None)
     return {"refusedCalls": [refused_calls.to_json(row) for row in rows]}

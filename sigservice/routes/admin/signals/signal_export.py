@@ -13,6 +13,8 @@ router = Router(AdminGuard)
 
 @router.get("/api/admin/signal-endpoints/<id:id>/export", needs=ADMIN)
 def export_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    """Query: `format` (`ndjson`, `csv`) and the filters of the list. A file with all signals that
+    match, newest first."""
     query = read_query(request.environ)
     format, filter = query.get("format") or "ndjson", read_signal_filter(query)
     if format not in FORMATS:

@@ -44,6 +44,9 @@ router = Router(AdminGuard)
 
 @router.get(PATH, needs=ADMIN)
 def list_endpoint_signals(context: Context, identity: Identity, id: int) -> Json:
+    """Query: `limit`, `offset`, `before`, `tokenId`, `query`, `path`, `value`, `status`,
+    `severity`, `from`, `to`. `{"signalEndpointSignals": [signal], "nextBefore", "searchedToEnd"}`.
+    """
     query = read_query(request.environ)
     page_request, filter = read_paging(query), read_signal_filter(query)
     with context.database.transaction(is_slow=filter.is_search) as conn:
@@ -59,6 +62,7 @@ def list_endpoint_signals(context: Context, identity: Identity, id: int) -> Json
 
 @router.get(f"{PATH}/<signal_id:id>", needs=ADMIN)
 def get_signal(conn: Connection, identity: Identity, id: int, signal_id: int) -> Json:
+    """Signal."""
     endpoint = signal_endpoints.get(conn, id)
     row = signal_storage.get(conn, id, signal_id)
     return to_json(row, make_summarizer(endpoint))
@@ -73,6 +77,7 @@ def get_signal(conn: Connection, identity: Identity, id: int, signal_id: int) ->
 def send_test_signal(
     context: Context, identity: Identity, id: int, body: TestSignalBody
 ) -> HTTPResponse:
+    """Body: `{payload}`. 201 signal, evaluated like others; 409 while the endpoint is disabled."""
     text = msgspec.json.encode(body.payload)
     with context.database.transaction() as conn:
         row = signal_storage.send(
@@ -85,6 +90,7 @@ def send_test_signal(
 
 @router.post(f"{PATH}/<signal_id:id>/replay", needs=ADMIN)
 def replay_signal(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
+    """201 a new signal with the same payload; 409 while the endpoint is disabled."""
     with context.database.transaction() as conn:
         row = signal_storage.replay(conn, id, signal_id, identity)
         endpoint = signal_endpoints.get(conn, id)
@@ -94,6 +100,7 @@ def replay_signal(context: Context, identity: Identity, id: int, signal_id: int)
 
 @router.get("/api/admin/signals", needs=ADMIN)
 def list_signals(context: Context, identity: Identity) -> Json:
+    """Query: `from`, `to`, `limit`, `offset`, `before`. `{"signals": [signal], "total"}`."""
     query = read_query(request.environ)
     page_request = read_paging(query)
     start, end = read_days(query)

@@ -41,6 +41,8 @@ def _render_list(
 
 @router.get("/api/admin/events", needs=VIEW)
 def list_events(context: Context, identity: Identity) -> HTTPResponse:
+    """Query: `type`, `project`, `limit`, `offset`, `before`. `{"events": [event], "total",
+    "totalEvents", "nextBefore", "searchedToEnd"}`, newest first."""
     query = read_query(request.environ)
     projects = [query["project"]] if query.get("project") else None
     types = [query["type"]] if query.get("type") else None
@@ -50,18 +52,23 @@ def list_events(context: Context, identity: Identity) -> HTTPResponse:
 
 @router.get("/api/admin/events/<name>", needs=VIEW)
 def list_events_of_flag(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    """Query: `limit`, `offset`, `before`. The events of one flag."""
     paging, more = read_paging(read_query(request.environ)), {"version": 1, "toggleName": name}
     return _render_list(context, identity, EventFilter(features=[name]), paging, **more)
 
 
 @router.get("/api/admin/search/events", needs=VIEW)
 def search_events(context: Context, identity: Identity) -> HTTPResponse:
+    """Query: `type`, `feature`, `project`, `environment`, `createdBy` (each `IS:x` or
+    `IS_ANY_OF:x,y`), `query`, `from`, `to`, `limit`, `offset`, `before`. As `/api/admin/events`."""
     query = read_query(request.environ)
     return _render_list(context, identity, read_event_filter(query), read_paging(query))
 
 
 @router.get("/api/admin/search/events/export", needs=VIEW)
 def export_events(context: Context, identity: Identity) -> HTTPResponse:
+    """Query: the filters of the search and `format` (`ndjson`, `csv`). A file with all events that
+    match, newest first."""
     query = read_query(request.environ)
     format, filter = query.get("format") or "ndjson", read_event_filter(query)
     if format not in FORMATS:

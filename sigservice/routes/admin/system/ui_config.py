@@ -24,6 +24,8 @@ router = Router(AdminGuard)
 
 @router.get(PATH, needs=VIEW)
 def get_ui_config(context: Context, identity: Identity) -> Json:
+    """`version`, `environment` and `slogan` (option `ui`), `resourceLimits`, `versionInfo`,
+    `unleashUrl`, `baseUriPath`, `frontendApiOrigins` and more."""
     with context.database.autocommit() as conn:
         instance_id = settings.find_instance_id(conn)
         origins = settings.list_frontend_origins(conn)
@@ -42,6 +44,8 @@ def get_ui_config(context: Context, identity: Identity) -> Json:
 
 @router.post(f"{PATH}/cors", needs=ADMIN, takes=CorsBody)
 def set_cors_origins(conn: Connection, identity: Identity, body: CorsBody) -> HTTPResponse:
+    """Body: `{frontendApiOrigins: [origin]}`. 204; an origin is `scheme://host[:port]` or `*`; an
+    empty list allows any."""
     settings.set_frontend_origins(conn, body.frontendApiOrigins, identity)
     return respond.empty(204)
 

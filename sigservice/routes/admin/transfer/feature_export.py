@@ -37,6 +37,9 @@ router = Router(AdminGuard)
 
 @router.post(f"{BATCH}/export", needs=VIEW, takes=ExportBody, body_limit=BODY_LIMIT)
 def export_features(context: Context, identity: Identity, body: ExportBody) -> Json:
+    """Body: `{environment, features: [name] | project | tag, downloadFile?}`. `{features,
+    featureStrategies, featureEnvironments, contextFields, featureTags, segments, tagTypes,
+    dependencies}`."""
     if body.features is None and body.project is None and body.tag is None:
         raise BadDataError("One of features, project or tag is required.", path="features")
     scope: dict[str, Any] = {"features": body.features}
@@ -53,6 +56,8 @@ def export_features(context: Context, identity: Identity, body: ExportBody) -> J
 
 @router.post(f"{BATCH}/validate", needs=EDIT, takes=ImportBody, body_limit=BODY_LIMIT)
 def validate_import(context: Context, identity: Identity, body: ImportBody) -> Json:
+    """Body: `{project, environment, data}`. `{errors, warnings, permissions}`, each `[{message,
+    affectedItems}]`."""
     document = feature_import.parse_document(body.data)
     limits = ImportLimits.from_config(context.config)
     with context.database.transaction() as conn:
@@ -63,6 +68,8 @@ def validate_import(context: Context, identity: Identity, body: ImportBody) -> J
 
 @router.post(f"{BATCH}/import", needs=EDIT, takes=ImportBody, body_limit=BODY_LIMIT)
 def import_features(context: Context, identity: Identity, body: ImportBody) -> None:
+    """Body: `{project, environment, data}`. All or nothing; 400 lists every problem with its path
+    in the body."""
     document = feature_import.parse_document(body.data)
     limits = ImportLimits.from_config(context.config)
     with context.database.transaction() as conn:

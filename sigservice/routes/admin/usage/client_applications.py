@@ -16,6 +16,7 @@ router = Router(AdminGuard)
 
 @router.get(PATH, needs=VIEW)
 def list_applications(conn: Connection, identity: Identity) -> Json:
+    """Query: `query`, `limit`, `offset`. `{"applications": [application], "total"}`."""
     query = read_query(request.environ)
     page_request = read_paging(query, MAX_LIMIT)
     rows, total = client_applications.list_page(
@@ -27,16 +28,19 @@ def list_applications(conn: Connection, identity: Identity) -> Json:
 # A name may contain slashes.
 @router.get(f"{PATH}/<name:path>/overview", needs=VIEW)
 def get_application_overview(conn: Connection, identity: Identity, name: str) -> Json:
+    """`{projects, featureCount, environments, issues}`."""
     return client_applications.describe_overview(conn, name)
 
 
 @router.get(f"{PATH}/<name:path>", needs=VIEW)
 def get_application(conn: Connection, identity: Identity, name: str) -> Json:
+    """`{appName, description, strategies, usage: [{project, environments}]}`."""
     return client_applications.describe(conn, name)
 
 
 @router.delete(f"{PATH}/<name:path>", needs=EDIT)
 def delete_application(conn: Connection, identity: Identity, name: str) -> None:
+    """Deletes its instances and impact metrics too. A running application appears again."""
     client_applications.delete(conn, name, identity)
 
 
@@ -44,6 +48,8 @@ def delete_application(conn: Connection, identity: Identity, name: str) -> None:
 def list_application_instances(
     conn: Connection, identity: Identity, name: str, environment: str
 ) -> Json:
+    """`{"instances": [{instanceId, sdkVersion, clientIp, lastSeen}]}`, the 1000 most recent;
+    `clientIp` is null without ADMIN."""
     rows = client_application_rows.list_instances(
         conn, name, environment=environment, limit=MAX_LIMIT
     )

@@ -18,6 +18,7 @@ router = Router(AdminGuard)
 
 @router.get(PATH, needs=VIEW)
 def get_feature_metrics(conn: Connection, identity: Identity, name: str) -> Json:
+    """`{featureName, lastHourUsage: [{environment, timestamp, yes, no}], seenApplications}`."""
     rows = client_metric_rows.list_hours(conn, name, 1)
     applications = client_metric_rows.list_app_names(conn, name)
     usage = [
@@ -34,6 +35,8 @@ def get_feature_metrics(conn: Connection, identity: Identity, name: str) -> Json
 
 @router.get(f"{PATH}/raw", needs=VIEW)
 def list_raw_feature_metrics(context: Context, identity: Identity, name: str) -> Json:
+    """`{data: [{featureName, appName, environment, timestamp, yes, no, variants?, frontend?}]}`;
+    `frontend` is `{yes, no}`, the part that frontend tokens reported."""
     query = read_query(request.environ)
     hours = read_number(query, "hoursBack", DEFAULT_HOURS, 1, MAX_HOURS) or DEFAULT_HOURS
     with context.database.autocommit() as conn:
@@ -43,6 +46,10 @@ def list_raw_feature_metrics(context: Context, identity: Identity, name: str) ->
 
 @router.get("/api/admin/impact-metrics/features/<name>", needs=VIEW, autocommit=True)
 def list_impact_metrics(conn: Connection, identity: Identity, name: str) -> Json:
+    """`{featureName, range, data: [{metricName, type, help, environment, appName, sdkType, variant,
+    value, data: [{timestamp, value}]}]}`, histograms with `count` and `sum` instead of `value`;
+    `sdkType` is `frontend` if a frontend token reported the values, otherwise `backend`; `range` is
+    `day` (by hour) or `hour` (by minute); see [impact-metrics.md](impact-metrics.md)."""
     range = read_query(request.environ).get("range", "day")
     if range not in impact_metrics.RANGES:
         raise BadDataError("range must be hour or day.", path="range")

@@ -57,11 +57,13 @@ def _collect(context: Context) -> dict[str, Any]:
 
 @router.get(PATH, needs=VIEW)
 def get_statistics(context: Context, identity: Identity) -> Json:
+    """Numbers of users, flags, projects, tokens and more."""
     return _collect(context)
 
 
 @router.get(f"{PATH}/csv", needs=VIEW)
 def get_statistics_csv(context: Context, identity: Identity) -> HTTPResponse:
+    """The same numbers as CSV."""
     columns = _flatten(_collect(context))
     output = io.StringIO()
     csv.writer(output).writerows([columns.keys(), columns.values()])

@@ -31,7 +31,10 @@ router = Router(Public, is_enabled=is_enabled)
 
 @router.get("/auth/oidc", limit="oidc")
 def begin_sign_in(context: Context) -> HTTPResponse:
-    """`link`, `confirm` or `try` has the token of a signed-in user for this."""
+    """Query: `next`. 303 to the provider; an error page with 403 or 503.
+
+    `link`, `confirm` or `try` has the token of a signed-in user for this.
+    """
     environ, query = request.environ, read_query(request.environ)
     next_path = oidc_flow.shorten_next_path(query.get("next", ""))
     purpose = next((name for name in (LINK, CONFIRM, TRY) if name in query), SIGN_IN)
@@ -54,6 +57,7 @@ def begin_sign_in(context: Context) -> HTTPResponse:
 
 @router.get(CALLBACK, limit="oidc")
 def end_sign_in(context: Context) -> HTTPResponse:
+    """303 to `next` with a session, or an error page with 400, 403 or 503."""
     environ, next_path = request.environ, "/"
     try:
         query = _read_answer()
@@ -91,6 +95,7 @@ def end_sign_in(context: Context) -> HTTPResponse:
 
 @router.get("/auth/oidc/signed-out")
 def end_sign_out(context: Context) -> HTTPResponse:
+    """303 to `/sign-in`."""
     return respond.redirect(context, "/sign-in?done=signed-out")
 
 
