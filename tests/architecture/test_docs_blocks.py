@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 from pathlib import Path
 
 from tests.server import test_docs_pages
@@ -39,3 +40,21 @@ def test_a_block_that_is_not_run_says_why(page):
 @each("page", list(ELSEWHERE))
 def test_the_other_test_reads_the_page(page):
     assert page in (ROOT / ELSEWHERE[page]).read_text()
+
+
+def test_tutorials_on_one_service_share_no_names_and_files():
+    patterns = r'"(?:name|username|tokenName)": "([^"]+)"', r"(?:>|-o) *([\w.-]+\.(?:json|py|yml))"
+    names = {
+        page: {
+            name
+            for block in list_commands(page)
+            for pattern in patterns
+            for name in re.findall(pattern, block.code)
+        }
+        for page in ("quickstart", "actions", "alert-rules", "releases")
+    }
+    shared = {
+        (first, second): names[first] & names[second] for first, second in combinations(names, 2)
+    }
+    assert {pages: both for pages, both in shared.items() if both} == {}
+    assert all(names.values())
