@@ -1,4 +1,4 @@
-"""docs/permissions.md lists what each reading route needs. SNAPSHOT=write pytest … renews it."""
+"""docs/permissions.md lists what each page needs. SNAPSHOT=write pytest … renews it."""
 
 from __future__ import annotations
 
@@ -8,24 +8,22 @@ from pathlib import Path
 
 from sigservice.routes import find_routers
 from sigservice.services.system.events import OPEN_FAMILIES
-from sigservice.web.guards import AdminGuard, PageGuard
+from sigservice.web.guards import PageGuard
 
 FILE = Path(__file__).resolve().parents[2] / "docs" / "permissions.md"
 PART = re.compile(r"<(\w+)(?::\w+)?>")
 
 
 def list_paths(service):
-    """(permission, path or `METHOD path`) of what only reads, and of whatever needs VIEW."""
+    """(permission, path or `METHOD path`) of pages, and of forms that need VIEW."""
     for route in (r for router in find_routers() for r in router.bind(service.context)):
         needs = route.config.get("needs")
-        if isinstance(route.guard, AdminGuard | PageGuard) and (
-            route.method == "GET" or needs == "VIEW"
-        ):
+        if isinstance(route.guard, PageGuard) and (route.method == "GET" or needs == "VIEW"):
             path = PART.sub(r"{\1}", route.rule)
             yield needs, path if route.method == "GET" else f"{route.method} {path}"
 
 
-def test_the_page_lists_what_each_reading_route_needs(make_service):
+def test_the_page_lists_what_each_page_needs(make_service):
     provider = {"ISSUER": "https://id.example", "CLIENT_ID": "flags", "CLIENT_SECRET": "secret"}
     environ = {f"SERVICE_OIDC_{name}": value for name, value in provider.items()}
     environ["SERVICE_URL"] = "https://flags.example"
