@@ -1,59 +1,61 @@
 """The application context: the parts of a running service, for routes and jobs."""
 
+from __future__ import annotations
+
 import threading
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from sigservice.clock import Clock
 from sigservice.concurrency.limiter import Limiter, RecentKeys
 from sigservice.concurrency.quotas import Quotas
-from sigservice.concurrency.shared_body import SharedBody
 from sigservice.concurrency.workers import (
     MAX_INTEGRATION_TESTS,
-    MAX_SOURCE_QUERIES,
     MAX_STREAMED_FILES,
 )
-from sigservice.crypto.encryption import Encryption
-from sigservice.crypto.secrets import Passwords
-from sigservice.db import Database, Row
-from sigservice.db.group_commit import GroupCommit
-from sigservice.delivery.client_documents import ClientDocuments
-from sigservice.delivery.compiled_flags import CompiledFlagsCache
-from sigservice.delivery.cors_origins import CorsOrigins
-from sigservice.delivery.flag_states import FlagStates
-from sigservice.delivery.frontend_documents import FrontendDocuments
-from sigservice.delivery.last_used import LastUsedBuffer
 from sigservice.delivery.poll_intervals import PollIntervals
-from sigservice.delivery.revision_cache import RevisionCache
-from sigservice.delivery.streams import Streams
-from sigservice.log import GetLogger
 from sigservice.outgoing.smtp import MailServer
-from sigservice.render import Renderer
-from sigservice.repository.signals.signals import NewSignal
-from sigservice.senders import find_times
-from sigservice.services.access.authentication_scheme import AuthenticationScheme
-from sigservice.services.access.failed_sign_ins import FailedSignIns
-from sigservice.services.access.oidc.provider import Provider
-from sigservice.services.actions.action_evaluation import Evaluator
-from sigservice.services.releases.release_watch import ReleaseWatch
 from sigservice.services.rules.query_order import QueryOrder
-from sigservice.services.rules.silence import Observer
-from sigservice.services.rules.source_locks import SourceLocks
-from sigservice.services.signals.endpoint_cache import EndpointCache
-from sigservice.services.signals.refused_calls import RefusedCallBuffer
-from sigservice.services.signals.signal_storage import NotStored
-from sigservice.services.signals.sns import SnsVerifier
 from sigservice.services.signals.token_uses import TokenUses
-from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.version_check import VersionStatus
-from sigservice.services.usage.evaluation_counts import EvaluationCounts
-from sigservice.services.usage.reports import Report
-from sigservice.telemetry import CachedExposition, Telemetry
+
+if TYPE_CHECKING:
+    from sigservice.concurrency.shared_body import SharedBody
+    from sigservice.crypto.encryption import Encryption
+    from sigservice.crypto.secrets import Passwords
+    from sigservice.db import Database, Row
+    from sigservice.db.group_commit import GroupCommit
+    from sigservice.delivery.client_documents import ClientDocuments
+    from sigservice.delivery.compiled_flags import CompiledFlagsCache
+    from sigservice.delivery.cors_origins import CorsOrigins
+    from sigservice.delivery.flag_states import FlagStates
+    from sigservice.delivery.frontend_documents import FrontendDocuments
+    from sigservice.delivery.last_used import LastUsedBuffer
+    from sigservice.delivery.revision_cache import RevisionCache
+    from sigservice.delivery.streams import Streams
+    from sigservice.log import GetLogger
+    from sigservice.render import Renderer
+    from sigservice.repository.signals.signals import NewSignal
+    from sigservice.services.access.authentication_scheme import AuthenticationScheme
+    from sigservice.services.access.failed_sign_ins import FailedSignIns
+    from sigservice.services.access.oidc.provider import Provider
+    from sigservice.services.actions.action_evaluation import Evaluator
+    from sigservice.services.releases.release_watch import ReleaseWatch
+    from sigservice.services.rules.silence import Observer
+    from sigservice.services.rules.source_locks import SourceLocks
+    from sigservice.services.signals.endpoint_cache import EndpointCache
+    from sigservice.services.signals.refused_calls import RefusedCallBuffer
+    from sigservice.services.signals.signal_storage import NotStored
+    from sigservice.services.signals.sns import SnsVerifier
+    from sigservice.services.system.capped_log import CappedLog
+    from sigservice.services.usage.evaluation_counts import EvaluationCounts
+    from sigservice.services.usage.reports import Report
+    from sigservice.telemetry import CachedExposition, Telemetry
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,12 @@ class Context:
     report_commits: Mapping[str, GroupCommit[Report, None]]  # by the type of the token
     impact_exposition: CachedExposition
     signal_endpoints: EndpointCache
-    evaluator: Evaluator = field(default_factory=lambda: Evaluator(find_times))
+    evaluator: Evaluator
+    evaluation_counts: EvaluationCounts
+    refused_calls: RefusedCallBuffer
+    source_locks: SourceLocks
+    release_watch: ReleaseWatch
+    silence_observer: Observer
     signals_waiting: threading.Event = field(default_factory=threading.Event)
     mails_waiting: threading.Event = field(default_factory=threading.Event)
     draining: threading.Event = field(default_factory=threading.Event)  # proxies should leave
@@ -93,17 +100,10 @@ class Context:
     recent_credentials: RecentKeys = field(default_factory=RecentKeys)
     recent_sign_ins: RecentKeys = field(default_factory=RecentKeys)
     offered_streams: RecentKeys = field(default_factory=RecentKeys)  # by connection ID
-    evaluation_counts: EvaluationCounts = field(default_factory=EvaluationCounts)
-    refused_calls: RefusedCallBuffer = field(default_factory=RefusedCallBuffer)
     poll_intervals: PollIntervals = field(default_factory=PollIntervals)
     token_uses: TokenUses = field(default_factory=TokenUses)
     streamed_files: Quotas = field(  # by user
         default_factory=lambda: Quotas(total=MAX_STREAMED_FILES, per_key=1)
-    )
-    source_locks: SourceLocks = field(
-        default_factory=lambda: SourceLocks(
-            Quotas(total=MAX_SOURCE_QUERIES, per_key=MAX_SOURCE_QUERIES // 2)
-        )
     )
     query_order: QueryOrder = field(default_factory=QueryOrder)
     integration_tests: Quotas = field(  # by integration
@@ -111,10 +111,9 @@ class Context:
     )
     integration_senders: set[int] = field(default_factory=set)  # IDs that a thread sends for
     process_id: str = field(default_factory=lambda: uuid.uuid4().hex)  # of leases
-    release_watch: ReleaseWatch = field(default_factory=ReleaseWatch)
-    silence_observer: Observer = field(default_factory=Observer)
     version_status: VersionStatus = field(default_factory=VersionStatus)
     api_documents: dict[str, SharedBody] = field(default_factory=dict)  # by own URL
+    has_pages = True  # the relay has none
 
     @property
     def base(self) -> str:

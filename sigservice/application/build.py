@@ -7,7 +7,12 @@ from typing import Any
 
 from sigservice.clock import Clock
 from sigservice.concurrency.limiter import Limiter
-from sigservice.concurrency.workers import MAX_FRONTEND_WAITING, MAX_WAITING
+from sigservice.concurrency.quotas import Quotas
+from sigservice.concurrency.workers import (
+    MAX_FRONTEND_WAITING,
+    MAX_SOURCE_QUERIES,
+    MAX_WAITING,
+)
 from sigservice.config.oidc import is_enabled
 from sigservice.context import Context, public_prefix
 from sigservice.crypto.encryption import KEY_FILE, Encryption, KeyFile, parse_keys
@@ -32,21 +37,28 @@ from sigservice.render import Renderer
 from sigservice.repository.releases.releases import read_time
 from sigservice.repository.signals.signals import NewSignal
 from sigservice.repository.usage import impact_metrics, statistics
+from sigservice.senders import find_times
 from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.access.oidc.provider import Provider
+from sigservice.services.actions.action_evaluation import Evaluator
 from sigservice.services.actions.action_kinds.table import add_kinds
 from sigservice.services.projects.resource_limits import list_resource_limits
 from sigservice.services.releases import release_actions
 from sigservice.services.releases.release_journal import ReleaseEventNote
+from sigservice.services.releases.release_watch import ReleaseWatch
 from sigservice.services.rules.rule_evaluation import end_silence
+from sigservice.services.rules.silence import Observer
+from sigservice.services.rules.source_locks import SourceLocks
 from sigservice.services.signals import signal_storage
 from sigservice.services.signals.endpoint_cache import EndpointCache
+from sigservice.services.signals.refused_calls import RefusedCallBuffer
 from sigservice.services.signals.signal_storage import NotStored
 from sigservice.services.signals.sns import FETCH_SECONDS, SnsVerifier
 from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.events import FlagEventNote
 from sigservice.services.system.mails import MAX_PER_HOUR
+from sigservice.services.usage.evaluation_counts import EvaluationCounts
 from sigservice.services.usage.impact_exposition import write_exposition
 from sigservice.services.usage.reports import (
     BACKEND,
@@ -169,6 +181,12 @@ def build_context(
         impact_exposition=CachedExposition(
             lambda: _write_impact_metrics(database), clock.monotonic
         ),
+        evaluator=Evaluator(find_times),
+        evaluation_counts=EvaluationCounts(),
+        refused_calls=RefusedCallBuffer(),
+        source_locks=SourceLocks(Quotas(total=MAX_SOURCE_QUERIES, per_key=MAX_SOURCE_QUERIES // 2)),
+        release_watch=ReleaseWatch(),
+        silence_observer=Observer(),
     )
 
 

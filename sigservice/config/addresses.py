@@ -175,3 +175,15 @@ def _proxy(text: str) -> str:
 
 
 PROXY = text_type("a proxy URL", "http://proxy.example.com:3128", _proxy)
+
+
+ANY_ORIGIN = "*"
+_ORIGIN = re.compile(
+    r"https?://([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*|\[[0-9a-f:.]+\])"
+    r"(:[0-9]{1,5})?"
+)
+
+
+def is_origin(text: str) -> bool:
+    """Whether the text is `*` or an origin in lower case."""
+    return text == ANY_ORIGIN or (len(text) <= 300 and _ORIGIN.fullmatch(text) is not None)

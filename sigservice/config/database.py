@@ -11,11 +11,10 @@ from ssl import get_default_verify_paths
 from typing import Any
 from urllib.parse import unquote
 
-import psycopg2.extensions
-
 from sigservice.config import tls
 from sigservice.config.addresses import DATABASE_HOST, parse_port, split_database_hosts
 from sigservice.config.parse import InvalidValue, check_storable, text_type
+from sigservice.late import psycopg2, psycopg2_extensions
 
 _SSL_MODES: dict[str, Any] = {
     "disable": False,
@@ -48,7 +47,7 @@ def parse_url(url: str) -> dict[str, Any]:
         remainder = "&".join(pair for pair in pairs if not pair.startswith("ssl="))
         url = base + (mark + remainder if remainder else "")
     try:
-        parameters = psycopg2.extensions.parse_dsn(url)
+        parameters = psycopg2_extensions.parse_dsn(url)
     except psycopg2.Error:
         raise InvalidValue("it is not a libpq connection string") from None
     if any(
@@ -200,7 +199,7 @@ def build_libpq_arguments(
 
 def _list_newer_arguments() -> dict[str, str]:
     """Arguments that older versions of libpq reject."""
-    version = psycopg2.extensions.libpq_version()
+    version = psycopg2_extensions.libpq_version()
     since_16 = {
         "require_auth": _ANY_METHOD,
         "load_balance_hosts": "disable",

@@ -16,6 +16,7 @@ from sigservice.evaluation.ofrep import OfrepFlags
 from sigservice.telemetry import Telemetry
 
 MAX_ENVIRONMENTS = 10
+_numbers = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,6 @@ class CompiledFlagsCache:
         self._states, self._clock, self._telemetry = states, clock, telemetry
         self._max_age_seconds = math.inf if max_age_seconds is None else max_age_seconds
         self._compiled: OrderedDict[str, CompiledFlags] = OrderedDict()
-        self._numbers = itertools.count()
         self._lock = threading.Lock()
 
     def get(self, environment: str, revision: int) -> CompiledFlags:
@@ -75,7 +75,7 @@ class CompiledFlagsCache:
         texts = {flag.name: flag.text for flag in state.flags}
         flags = Flags(texts, state.segments, former.flags if former else None)
         compiled = CompiledFlags(
-            next(self._numbers),
+            next(_numbers),
             state.revision,
             read_at,
             flags,

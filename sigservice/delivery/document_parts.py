@@ -118,7 +118,7 @@ class PartedDocument:
 
     def _write_end(self) -> bytes:
         query = self._query
-        meta = {"revisionId": self.revision, "etag": self.etag, "queryHash": query.hash}
+        meta = {"revisionId": self.state.document_id, "etag": self.etag, "queryHash": query.hash}
         segments = b"" if query.inline else b',"segments":[%b]' % b",".join(self._list_segments())
         return b'],"query":%b%b,"meta":%b}' % (
             msgspec.json.encode(query.to_json()),
@@ -154,7 +154,7 @@ def write_flag(flag: Flag, query: Query, segments: Mapping[int, bytes]) -> bytes
         if "segments" in strategy:
             ids = msgspec.json.decode(strategy.pop("segments"), type=list[int])
             constraints = [
-                strategy["constraints"],
+                strategy.get("constraints", msgspec.Raw(b"[]")),  # an upstream may omit them
                 *(_read_constraints(segments[id]) for id in ids),
             ]
             items = [

@@ -46,6 +46,11 @@ class FlagState:
         return self.revisions.of_environment(self.environment)
 
     @property
+    def document_id(self) -> int:
+        """The number of this state in documents."""
+        return self.revision
+
+    @property
     def key(self) -> tuple[str, int]:
         return self.environment, self.revision
 

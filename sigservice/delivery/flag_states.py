@@ -1,16 +1,21 @@
 """The current state of each requested environment. After a change, only the changed flags are
 read."""
 
+from __future__ import annotations
+
 import threading
 from collections import OrderedDict
+from typing import TYPE_CHECKING
 
 from sigservice.clock import Clock
 from sigservice.concurrency.shared import Shared
-from sigservice.db import Database
 from sigservice.delivery.flag_state import FlagState, build_state
 from sigservice.delivery.revision_cache import RevisionCache
 from sigservice.services.flags import client_features
 from sigservice.telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from sigservice.db import Database
 
 MAX_ENVIRONMENTS = 50
 

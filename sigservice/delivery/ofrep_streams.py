@@ -5,17 +5,22 @@ stored hash of the API token: every process can check it, and it ends with the A
 no flags, only the times of changes.
 """
 
+from __future__ import annotations
+
 import re
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from sigservice.clock import Clock
 from sigservice.crypto import secrets
-from sigservice.db import Connection
 from sigservice.delivery.event_stream import PING, write_event
+from sigservice.delivery.late import api_token_rows
 from sigservice.delivery.revision_cache import Access
-from sigservice.repository.access import api_tokens
+
+if TYPE_CHECKING:
+    from sigservice.db import Connection
 
 # An address is the same for this time, so that the ETag of an answer that has it is the same too.
 ROTATION_SECONDS = 12 * 3600
@@ -69,7 +74,7 @@ def find_stream_access(conn: Connection, token: str, now: datetime) -> Access | 
     # The clock of the process that signed the address may be ahead.
     if abs(period - _find_period(now)) > 1:
         return None
-    row = api_tokens.find_by_id(conn, int(match[1]), now)
+    row = api_token_rows.find_by_id(conn, int(match[1]), now)
     if row is None:
         return None
     access = Access.from_row(row)

@@ -4,20 +4,24 @@ A check costs at most one small statement, which concurrent requests share; so t
 every process sees a changed flag and rejects a revoked token.
 """
 
+from __future__ import annotations
+
 import time
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from sigservice.clock import Clock
 from sigservice.concurrency.shared import READ_WAIT_SECONDS, Shared
-from sigservice.db import Database, Row
 from sigservice.delivery.last_used import LastUsedBuffer
-from sigservice.repository import revisions as revision_rows
+from sigservice.delivery.late import api_tokens
 from sigservice.services import revisions as revision_service
-from sigservice.services.access import api_tokens
 from sigservice.services.identity import DEFAULT_ENVIRONMENT
+from sigservice.services.late import revision_rows
 from sigservice.services.revisions import Revisions
+
+if TYPE_CHECKING:
+    from sigservice.db import Database, Row
 
 MAX_TOKENS = 10_000
 

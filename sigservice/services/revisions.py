@@ -8,13 +8,18 @@ gives the revision of a lost state to other content. Event IDs can't follow the 
 see `replace_lost`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from sigservice.db import Connection, single_transaction
-from sigservice.repository import revisions
-from sigservice.repository.revisions import RevisionBump
+from sigservice.services.late import db
+from sigservice.services.late import revision_rows as revisions
+
+if TYPE_CHECKING:
+    from sigservice.db import Connection
+    from sigservice.repository.revisions import RevisionBump
 
 _HISTORY = "history"
 MAX_RECORDED_FLAGS = 1000  # of a change; processes read all flags after a larger one
@@ -42,12 +47,12 @@ def build_bump(
     names = None if flags is None else sorted(set(flags))
     if names is not None and len(names) > MAX_RECORDED_FLAGS:
         names = None
-    return RevisionBump(topics, list(environments) or None, names, list(segments))
+    return revisions.RevisionBump(topics, list(environments) or None, names, list(segments))
 
 
 def bump_tokens(conn: Connection) -> None:
     """Records a change of API tokens or of the settings of the client and frontend API."""
-    revisions.bump(conn, RevisionBump(["", "tokens"], [], [], []))
+    revisions.bump(conn, revisions.RevisionBump(["", "tokens"], [], [], []))
 
 
 @dataclass(frozen=True)
@@ -89,13 +94,13 @@ def replace_lost(conn: Connection, lost: Revisions) -> Revisions:
     """Bumps all topics to numbers above `lost`, which the database no longer has, and
     returns them. Otherwise the same event IDs could come back soon, because they count seconds
     and are ahead of the clock after many changes in a short time."""
-    with single_transaction(conn):
+    with db.single_transaction(conn):
         # Readers must not wait for a standby. If this commit is lost too, the numbers are replaced
         # again.
         revisions.commit_locally(conn)
         numbers = max(lost.topics.values()), max(lost.event_ids.values())
         topics = ["", "all", "tokens", _HISTORY]
-        revisions.bump(conn, RevisionBump(topics, None, None, [], *numbers))
+        revisions.bump(conn, revisions.RevisionBump(topics, None, None, [], *numbers))
     return read(conn)
 
 

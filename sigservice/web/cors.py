@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from sigservice.config.addresses import ANY_ORIGIN
 from sigservice.context import Context
 from sigservice.errors import UnavailableError
-from sigservice.services.system.settings import ANY_ORIGIN
 from sigservice.web.guards import REVISIONS
 from sigservice.web.headers import Headers, build_header_sets, is_api
 from sigservice.web.ofrep_errors import is_ofrep

@@ -13,8 +13,8 @@ from sigservice.errors import AppError, MethodNotAllowedError, NotFoundError, Ra
 from sigservice.log import format_trace, new_error_id
 from sigservice.web import respond
 from sigservice.web.client_ip import find_client_ip
+from sigservice.web.late import request_identity
 from sigservice.web.ofrep_errors import build_ofrep_body, is_ofrep
-from sigservice.web.request_identity import find_identity
 
 MAX_LOGGED_PATH = 200
 _JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ready")
@@ -60,7 +60,7 @@ def respond_to_error(
         )
     if is_ofrep(path):
         answer = respond.json(build_ofrep_body(error, path, error_id), error.status)
-    elif wants_json(path):
+    elif wants_json(path) or not context.has_pages:
         answer = respond.json(build_body(error, error_id), error.status)
     else:
         answer = respond.page(
@@ -128,9 +128,9 @@ def handle_router_error(
 ) -> HTTPResponse:
     """The response to errors of bottle's router: 404, and 405 with the allowed methods."""
     path = environ["PATH_INFO"]
-    if not wants_json(path):
+    if context.has_pages and not wants_json(path):
         with suppress(AppError, HTTPResponse):  # no guard has run; the page has the user's menu
-            environ["sigservice.identity"] = find_identity(context, environ)
+            environ["sigservice.identity"] = request_identity.find_identity(context, environ)
     if error.status_code == 404:
         return respond_to_error(context, NotFoundError("Page not found."), path)
     if error.status_code == 405:

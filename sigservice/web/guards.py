@@ -25,12 +25,19 @@ from sigservice.errors import (
     RateLimitError,
     UnauthorizedError,
 )
-from sigservice.services.access import api_tokens, personal_tokens
 from sigservice.services.identity import ADMIN_TOKEN_ID, DEFAULT_ENVIRONMENT, PERMISSIONS, Identity
-from sigservice.web import once_pages, project_choice, request_identity, respond, session
+from sigservice.web import respond
 from sigservice.web.body import FORM_FIELDS, FORM_LIMIT, is_json, read_form
 from sigservice.web.client_ip import find_client_ip, is_https, make_limit_key
 from sigservice.web.errors import log_refusal
+from sigservice.web.late import (
+    api_tokens,
+    once_pages,
+    personal_tokens,
+    project_choice,
+    request_identity,
+    session,
+)
 from sigservice.web.limits import build_rate_limit_error, consume
 from sigservice.web.request_log import HAS_TOKEN
 

@@ -1,7 +1,9 @@
 """Responses: JSON, a page, a redirect. Handlers return them and set no other header."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 import msgspec
@@ -10,12 +12,14 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import AppError
 from sigservice.services.identity import Identity
-from sigservice.services.system import emergency
-from sigservice.services.system.emergency import Emergency
 from sigservice.web.body import read_query
 from sigservice.web.forms import NO_ENTRY, Entry, locate_problems
+from sigservice.web.late import emergency
 from sigservice.web.links import make_own_url
 from sigservice.web.navigation import Frame, build_frame
+
+if TYPE_CHECKING:
+    from sigservice.services.system.emergency import Emergency
 
 JSON = "application/json; charset=utf-8"
 HTML = "text/html; charset=utf-8"

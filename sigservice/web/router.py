@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.web import respond
 from sigservice.web.body import BodyPlugin
+from sigservice.web.late import feature_states
 from sigservice.web.limits import LimitPlugin
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -165,7 +165,9 @@ def bind_handler(
 def _call_with_target(
     handler: Callable[..., Any], *args: Any, project: str, name: str, environment: str, **more: Any
 ) -> Any:
-    return handler(*args, target=FeatureEnvironment(project, name, environment), **more)
+    return handler(
+        *args, target=feature_states.FeatureEnvironment(project, name, environment), **more
+    )
 
 
 def _call_for_json(

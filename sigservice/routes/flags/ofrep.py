@@ -18,9 +18,6 @@ from sigservice.evaluation.fields import Fields
 from sigservice.evaluation.ofrep import Result, encode_answer, evaluate_flag, read_variant
 from sigservice.playground.evaluation_context import make_ofrep_context
 from sigservice.routes.flags.frontend import find_fields, get_compiled
-from sigservice.routes.usage.client_metrics import MAX_LENGTH
-from sigservice.services.usage.evaluation_counts import CountedApplication
-from sigservice.services.usage.reports import BACKEND, FRONTEND
 from sigservice.web import Context, HTTPResponse, Router, read_query, request, respond
 from sigservice.web.client_ip import find_client_ip, make_connection_key
 from sigservice.web.etag import matches
@@ -128,17 +125,14 @@ def _list_streams(context: Context, access: Access) -> dict[str, Any]:
 
 def _count(context: Context, access: Access, fields: Fields, key: str, result: Result) -> None:
     """Not for the bulk answer: nobody knows which of its flags the application uses."""
-    application = CountedApplication(
-        (fields.get("appName") or access.token_name)[:MAX_LENGTH],
-        access.environment,
-        FRONTEND if access.type == "frontend" else BACKEND,
-        access.is_anonymous,
-    )
     variant = read_variant(result)
     context.evaluation_counts.record(
-        application,
+        fields.get("appName") or access.token_name,
+        access.environment,
         key,
         variant["name"] if variant else "",
+        is_frontend=access.type == "frontend",
+        is_anonymous=access.is_anonymous,
         is_enabled=result[0] is not None,
         now=context.clock.now(),
     )

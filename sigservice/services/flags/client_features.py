@@ -1,18 +1,22 @@
 """Reads the flags that SDKs get, as JSON texts: all of an environment, or those that changed."""
 
+from __future__ import annotations
+
 import hashlib
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sigservice.db import Connection, Row
-from sigservice.repository.flags import client_features
+from sigservice.services.late import client_feature_rows
 from sigservice.services.revisions import Revisions, build_revisions
+
+if TYPE_CHECKING:
+    from sigservice.db import Connection, Row
 
 
 @dataclass(frozen=True)
@@ -79,13 +83,13 @@ class _Change(msgspec.Struct):
 def read_all(conn: Connection, environment: str, *, digests: bool = False) -> FlagReading:
     """The flags of an environment. With `digests`, texts are replaced by their MD5."""
     return _build_reading(
-        client_features.list_items(conn, environment, since=None, digests=digests)
+        client_feature_rows.list_items(conn, environment, since=None, digests=digests)
     )
 
 
 def read_changes(conn: Connection, environment: str, since: Revisions) -> FlagReading:
     """The flags that changed after `since`; all flags if the changes aren't recorded."""
-    rows = client_features.list_items(conn, environment, since=since.generation)
+    rows = client_feature_rows.list_items(conn, environment, since=since.generation)
     reading = _build_reading(rows)
     changes = sorted(
         (

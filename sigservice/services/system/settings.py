@@ -1,22 +1,16 @@
 """Settings in the database: the instance's ID and the CORS origins of the frontend API."""
 
-import re
 from collections.abc import Sequence
 
 import msgspec
 
+from sigservice.config.addresses import ANY_ORIGIN, is_origin
 from sigservice.db import Connection
 from sigservice.repository.system import settings
 from sigservice.services import revisions
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
-
-ANY_ORIGIN = "*"
-_ORIGIN = re.compile(
-    r"https?://([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*|\[[0-9a-f:.]+\])"
-    r"(:[0-9]{1,5})?"
-)
 
 
 def find_instance_id(conn: Connection) -> str:
@@ -37,7 +31,7 @@ def set_frontend_origins(conn: Connection, origins: Sequence[str], by: Identity)
     origins = list(dict.fromkeys(origin.strip().lower() for origin in origins))
     problems = Problems()
     for n, origin in enumerate(origins):
-        if origin != ANY_ORIGIN and not (len(origin) <= 300 and _ORIGIN.fullmatch(origin)):
+        if not is_origin(origin):
             text = "Must be * or an origin such as https://example.org:8443."
             problems.add(f"frontendApiOrigins[{n}]", text)
     problems.raise_if_any()

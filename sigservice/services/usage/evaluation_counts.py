@@ -10,9 +10,10 @@ from typing import NamedTuple
 from sigservice.concurrency.buffer import Buffer
 from sigservice.services.usage.client_applications import Instance
 from sigservice.services.usage.client_metrics import Usage, find_hour
-from sigservice.services.usage.reports import Report
+from sigservice.services.usage.reports import BACKEND, FRONTEND, Report
 
 MAX_BUFFERED = 2000  # flags of applications between two writes
+MAX_LENGTH = 255  # of the name of an application
 SDK_NAME = "OFREP"
 
 
@@ -31,16 +32,20 @@ class EvaluationCounts(Buffer[tuple[CountedApplication, str, datetime], Usage]):
 
     def record(
         self,
-        application: CountedApplication,
+        app_name: str,
+        environment: str,
         feature: str,
         variant: str,
         *,
+        is_frontend: bool,
+        is_anonymous: bool,
         is_enabled: bool,
         now: datetime,
     ) -> None:
-        """`variant` is "" for none."""
-        hour = find_hour(now, now)
-        app_name, environment = application.app_name, application.environment
+        """`variant` is "" for none. `is_frontend` says that the token was a frontend token."""
+        app_name, hour = app_name[:MAX_LENGTH], find_hour(now, now)
+        sdk_type = FRONTEND if is_frontend else BACKEND
+        application = CountedApplication(app_name, environment, sdk_type, is_anonymous)
 
         def count(usage: Usage | None) -> Usage:
             usage = usage or Usage(feature, app_name, environment, hour, 0, 0, {})
