@@ -15,6 +15,10 @@ def main() -> int:
         from sigservice.commands import run
 
         return run.call(run.run)
+    if sys.argv[1:] == ["relay"]:  # where psycopg2 isn't installed, too
+        from sigservice.commands import relay
+
+        return relay.main(os.environ)
     from sigservice.commands import cli
 
     return cli.main()

@@ -13,7 +13,7 @@ from typing import Any
 
 from sigservice.application.service import Service, find_database_risks
 from sigservice.application.start import create_on_existing
-from sigservice.commands import backup, demo, oidc, release, run, send
+from sigservice.commands import backup, demo, oidc, relay, release, run, send
 from sigservice.commands.parsers import add_parser
 from sigservice.commands.transfer import import_export
 from sigservice.config import check, load_config
@@ -85,6 +85,8 @@ def _call(options: argparse.Namespace) -> int:
         return send.run_command(options, os.environ)
     if options.command == "release":
         return release.run_command(options, os.environ)
+    if options.command == "relay":
+        return relay.main(os.environ)
     if options.command == "demo":
         return demo.run_command(options, os.environ)
     if options.command == "migrate":
@@ -114,6 +116,13 @@ def _add_parsers(commands: Any) -> None:
         "Environment variables configure it, see `sigservice --help`. Creates and migrates the "
         "database. Ctrl-C or SIGTERM stops it.",
         "HTTP_PORT=4242 sigservice run",
+    )
+    add_parser(
+        commands,
+        "relay",
+        "serve the flags of another service, without a database",
+        "Environment variables configure it: docs/relay.md.",
+        "RELAY_UPSTREAM_URLS=https://flags.example.com RELAY_TOKENS=… sigservice relay",
     )
     add_parser(
         commands,

@@ -15,8 +15,8 @@ it.
   counts as not set.
 * With an invalid value the service doesn't start (exit code 2). It prints one line for each
   invalid value: the variable, what is expected and an example, never the value.
-* The start warns about unknown variables that begin with `SERVICE_` or `DATABASE_` or resemble
-  one of these names. An unknown in-code option is an error.
+* The start warns about unknown variables that begin with `SERVICE_`, `DATABASE_` or `RELAY_`, or
+  resemble one of these names. An unknown in-code option is an error.
 * Variables are read once, at the start. Lists are separated by commas. Booleans are `true` or
   `false` (also `1`, `t`, `yes`, `on` and `0`, `f`, `no`, `off`).
 * `sigservice check-config` prints the values that are set, with `--all` each value:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sigservice.config.options import OPTIONS
 from sigservice.config.risk import Risk
 
-_OURS = ("SERVICE_", "DATABASE_")
+_OURS = ("SERVICE_", "DATABASE_", "RELAY_")
 _THEIRS = "UNLEASH_"
 # Names that differ in more than the prefix.
 _MOVED = {

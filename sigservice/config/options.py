@@ -4,7 +4,7 @@ The documentation, `check-config` and the tests are generated from this table. A
 row.
 """
 
-from sigservice.config import addresses, database, encryption, oidc, parse, tls
+from sigservice.config import addresses, database, encryption, oidc, parse, relay, tls
 from sigservice.config.option import Option
 from sigservice.config.option import build_section as _section
 from sigservice.config.parse import number
@@ -391,6 +391,7 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("email.smtppass", "EMAIL_PASSWORD", parse.SECRET, None,
          "SMTP password; sent only over an encrypted connection or to this machine.", "secret"),
     )
+    + relay.OPTIONS
 )
 # fmt: on
 

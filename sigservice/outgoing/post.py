@@ -43,13 +43,15 @@ class DeliveryError(Exception):
 
 class Response(NamedTuple):
     """`body` ends after `max_bytes`, when the time is over or the connection is lost: it is not
-    complete then. `date` is the clock of the server."""
+    complete then. It is encoded as `encoding` says. `date` is the clock of the server."""
 
     status: int
     retry_after: str
     body: bytes
     is_complete: bool = True
     date: str = ""
+    etag: str = ""
+    encoding: str = ""
 
 
 class Target(NamedTuple):
@@ -288,6 +290,8 @@ class HttpConnection:
             content,
             is_complete and not self._is_timed_out,
             fields.get("Date", ""),
+            fields.get("ETag", ""),
+            fields.get("Content-Encoding", "").strip().lower(),
         )
 
     def _cut_late(self) -> None:

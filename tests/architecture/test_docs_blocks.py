@@ -16,6 +16,7 @@ RUN = [name for name in PAGES if hasattr(test_docs_pages, f"test_{name.replace('
 # Pages that other tests run.
 ELSEWHERE = {
     "authentication": "tests/routes/test_custom_authentication.py",
+    "relay": "tests/relay/test_start.py",
     "send": "tests/server/test_docs_send.py",
 }
 

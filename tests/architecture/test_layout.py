@@ -74,7 +74,7 @@ def test_bottle_stays_in_its_modules():
         find_module(p) for p in SOURCES if re.search(r"^(import|from) bottle", p.read_text(), re.M)
     }
     users.discard("commands")  # the shop of `sigservice demo`, an application of its own
-    assert users <= {"web", "routes", "application", "render", "authentication"}
+    assert users <= {"web", "routes", "application", "relay", "render", "authentication"}
 
 
 def test_no_sql_in_python_above_the_database_layer():

@@ -13,6 +13,7 @@ from tests.config.kit import (
     ADMIN,
     NOTHING,
     PEM,
+    PEM_FILE,
     SAMPLES,
     URL_FILE,
     Row,
@@ -42,6 +43,7 @@ DAY = 86_400
 KEY = "hunter2hunter2hunter2hunter2hunter2hunter2A="
 OTHER_KEY = "HUNTER2hunter2hunter2hunter2hunter2hunter2A="
 KEY_FILE = f"{SAMPLES}/encryption.key"
+
 
 SPECIFIED = (
     boolean("authentication.enableApiToken", "AUTH_ENABLE_API_TOKEN", True),
@@ -447,4 +449,79 @@ OURS = (
     ),
 )
 
-ROWS = SPECIFIED + OURS + OIDC
+RELAY = (
+    Row(
+        "relay.upstreamUrl",
+        "RELAY_UPSTREAM_URLS",
+        None,
+        "https://flags.example/base/",
+        "https://flags.example/base",
+        "http://relay.example",
+        bad="https://wr0ng/api",
+        bad_code="ftp://wr0ng",
+        says="an http or https URL without /api",
+    ),
+    Row(
+        "relay.tokens",
+        "RELAY_TOKENS",
+        None,
+        "*:production.hunter2, a:test.hunter2",
+        ["*:production.hunter2", "a:test.hunter2"],
+        ["*:production.hunter2"],
+        bad="wr0ng",
+        bad_code=["wr0ng"],
+        says="1 to 100 client tokens",
+        secret=True,
+    ),
+    path("relay.tokensFile", "RELAY_TOKENS_FILE", None, "/run/secrets/tokens", "/srv/tokens"),
+    Row(
+        "relay.environments",
+        "RELAY_ENVIRONMENTS",
+        [],
+        "production, test",
+        ["production", "test"],
+        ["test"],
+        bad="wr0ng\nline",
+        bad_code="wr0ng",
+        says="a comma-separated list",
+    ),
+    number("relay.scopesLimit", "RELAY_SCOPES_LIMIT", 20, (-1, 1001), value=1000),
+    number("relay.refreshSeconds", "RELAY_REFRESH_INTERVAL_SECONDS", 15, (0, 3601)),
+    number("relay.tokenSeconds", "RELAY_TOKEN_INTERVAL_SECONDS", 60, (0, 3601)),
+    number("relay.timeoutSeconds", "RELAY_UPSTREAM_TIMEOUT_SECONDS", 10, (0, 61), value=60),
+    Row(
+        "relay.caFile",
+        "RELAY_UPSTREAM_CA_FILE",
+        None,
+        PEM_FILE,
+        PEM_FILE,
+        f"{SAMPLES.parents[1]}/outgoing/samples/cert.pem",
+        bad="/nonexistent/wr0ng",
+        bad_code="/nonexistent/wr0ng",
+        says="a readable PEM file",
+    ),
+    Row(
+        "relay.corsOrigins",
+        "RELAY_CORS_ORIGINS",
+        ["*"],
+        "https://A.example, http://b.example:8080",
+        ["https://a.example", "http://b.example:8080"],
+        ["https://a.example"],
+        bad="https://wr0ng.example/path",
+        bad_code=["wr0ng"],
+        says="a comma-separated list of origins",
+    ),
+    Row(
+        "relay.name",
+        "RELAY_NAME",
+        "sigservice-relay",
+        "relay eu",
+        "relay eu",
+        "relay-us",
+        bad="wr0ng\nline",
+        bad_code="wr0ng\nline",
+        says="1 to 100 printable ASCII characters",
+    ),
+)
+
+ROWS = SPECIFIED + OURS + OIDC + RELAY
