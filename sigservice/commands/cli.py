@@ -15,7 +15,7 @@ from sigservice.application.service import Service, find_database_risks
 from sigservice.application.start import create_on_existing
 from sigservice.commands import backup, demo, oidc, relay, release, run, send
 from sigservice.commands.parsers import add_parser
-from sigservice.commands.transfer import import_export
+from sigservice.commands.transfer import apply, import_export
 from sigservice.config import check, load_config
 from sigservice.config.options import OPTIONS
 from sigservice.config.risk import SEVERITIES
@@ -63,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo.add_arguments(commands)
     send.add_arguments(commands.add_parser("send", help="send a signal to an endpoint"))
     release.add_arguments(commands.add_parser("release", help="start and steer a release"))
+    apply.add_arguments(commands.add_parser("apply", help="bring files of flags into a service"))
     arguments = sys.argv[1:] if arguments is None else arguments
     if hint := _find_variable(arguments):
         parser.error(hint)
@@ -87,6 +88,8 @@ def _call(options: argparse.Namespace) -> int:
         return release.run_command(options, os.environ)
     if options.command == "relay":
         return relay.main(os.environ)
+    if options.command == "apply":
+        return apply.run_command(options, os.environ)
     if options.command == "demo":
         return demo.run_command(options, os.environ)
     if options.command == "migrate":

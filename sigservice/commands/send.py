@@ -145,12 +145,12 @@ def _find_url(endpoint: str, base_url: str) -> str:
     return f"{base_url.rstrip('/')}/api/signal-endpoint/{quote(endpoint, safe='')}"
 
 
-def read_token(file: str | None, environ: Mapping[str, str]) -> str:
+def read_token(file: str | None, environ: Mapping[str, str], variable: str = "SIGNAL_TOKEN") -> str:
     """Raises UsageError."""
-    text = _read_file(file).decode(errors="replace") if file else environ.get("SIGNAL_TOKEN", "")
+    text = _read_file(file).decode(errors="replace") if file else environ.get(variable, "")
     token = text.strip()
     if not token:
-        raise UsageError("The token is missing: set SIGNAL_TOKEN or --token-file.")
+        raise UsageError(f"The token is missing: set {variable} or --token-file.")
     if not token.isascii() or not token.isprintable():
         raise UsageError("The token must be one line of ASCII characters.")
     return token

@@ -15,6 +15,7 @@ _MOVED = {
     "SERVICE_PORT": "HTTP_PORT",
     "SERVICE_HOST": "HTTP_HOST",
 }
+_OF_COMMANDS = {"SERVICE_TOKEN"}
 # Names in lower case that have an effect.
 _LOWERCASE = {option.env.lower() for option in OPTIONS if option.section == "Outgoing connections"}
 
@@ -23,7 +24,7 @@ def find_unknown(environ: Mapping[str, str]) -> list[Risk]:
     """A warning for each such variable. Values are not read."""
     names = sorted({option.env for option in OPTIONS if option.env})
     risks = []
-    for name in sorted(set(environ) - set(names)):
+    for name in sorted(set(environ) - {*names, *_OF_COMMANDS}):
         is_other_case = name.upper() in names and name not in _LOWERCASE
         if not (is_other_case or re.fullmatch(r"[A-Z][A-Z0-9_]*", name)):
             continue

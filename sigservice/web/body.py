@@ -11,7 +11,7 @@ from bottle import request
 
 from sigservice import payload
 from sigservice.errors import BadDataError, ContentTypeError
-from sigservice.web.unknown_members import refuse_unknown
+from sigservice.services.unknown_members import refuse_unknown
 
 JSON_LIMIT = 102_400
 FORM_LIMIT = 65_536

@@ -19,6 +19,7 @@ LATE = {
     "jsonpatch",
     "markdown_it",
     "prometheus_client",
+    "ruamel",
     "standardwebhooks",
     "urllib3",
     "xml",

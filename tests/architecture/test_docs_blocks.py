@@ -17,6 +17,7 @@ RUN = [name for name in PAGES if hasattr(test_docs_pages, f"test_{name.replace('
 ELSEWHERE = {
     "authentication": "tests/routes/test_custom_authentication.py",
     "relay": "tests/relay/test_start.py",
+    "flags-as-code": "tests/commands/transfer/test_apply.py",
     "send": "tests/server/test_docs_send.py",
 }
 

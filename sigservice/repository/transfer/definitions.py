@@ -37,6 +37,12 @@ def list_feature_names(
     return [row["name"] for row in rows]
 
 
+def list_holds(conn: Connection, names: list[str]) -> list[Row]:
+    """{feature, environment, reason, since}: what holds the states of these flags, one row for each
+    flag and environment. `reason` is release, alert or schedule; `since` is when that is due."""
+    return fetch_all(conn, _SQL["list_feature_holds"], names=names)
+
+
 def list_states(conn: Connection, names: list[str]) -> list[Row]:
     return fetch_all(conn, _SQL["list_states"], names=names)
 
@@ -73,6 +79,11 @@ def insert_strategy_segments(conn: Connection, items: Items) -> None:
 def put_feature_tags(conn: Connection, items: Items) -> None:
     """{feature, type, value}"""
     execute_batches(conn, _SQL["put_feature_tags"], items)
+
+
+def delete_feature_tags(conn: Connection, items: Items) -> None:
+    """{feature, type, value}"""
+    execute_batches(conn, _SQL["delete_feature_tags"], items)
 
 
 def analyze_flags(conn: Connection) -> None:

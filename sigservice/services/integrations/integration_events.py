@@ -14,6 +14,7 @@ RECORDED: dict[str, tuple[str, ...]] = {
         "feature-untagged", "feature-completed", "feature-uncompleted",
         "feature-dependency-added", "feature-dependency-removed", "feature-dependencies-removed",
         "feature-favorited", "feature-unfavorited", "features-imported",
+        "features-applied",
     ),
     "Environments of flags": (
         "feature-environment-enabled", "feature-environment-disabled", "feature-kept-off",

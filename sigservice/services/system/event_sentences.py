@@ -43,6 +43,7 @@ SENTENCES = {
     "project-favorited": "added the project {project} to their favorites",
     "project-unfavorited": "removed the project {project} from their favorites",
     "features-imported": "imported flags into the project {project}",
+    "features-applied": "applied files of flags",
     "project-environment-added": "added the environment{environment} to the project {project}",
     "project-environment-removed": "removed the environment{environment} from the project"
     " {project}",

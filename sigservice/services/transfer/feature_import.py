@@ -27,7 +27,12 @@ from sigservice.services.projects.tag_types import TagType
 from sigservice.services.system import events
 from sigservice.services.transfer.definition_checker import Finding, ImportTarget
 from sigservice.services.transfer.snapshot_checker import SnapshotChecker
-from sigservice.services.transfer.snapshot_import import ImportLimits, raise_findings, read_target
+from sigservice.services.transfer.snapshot_import import (
+    ImportLimits,
+    lock_target,
+    raise_findings,
+    restore_path,
+)
 from sigservice.services.transfer.snapshot_writer import ImportChanges, OnWritten, SnapshotWriter
 from sigservice.services.transfer.snapshots import (
     Feature,
@@ -173,7 +178,7 @@ def _prepare(
     document: FeatureDocument,
     limits: ImportLimits,
 ) -> tuple[ImportTarget, _DocumentReader]:
-    target = read_target(conn, [item.name for item in document.features], limits)
+    target = lock_target(conn, [item.name for item in document.features], limits)
     links = {item.id: item.environments for item in target.existing.projects}
     if project not in links:
         raise NotFoundError(f"Project {project} not found.")
@@ -227,11 +232,7 @@ class _DocumentReader:
 
     def restore_path(self, finding: Finding) -> Finding:
         """The finding with the path in the document instead of the path in the snapshot."""
-        path = finding.path
-        for end in range(len(path), 0, -1):
-            if path[:end] in self._paths and path[end : end + 1] in ("", ".", "["):
-                path = self._paths[path[:end]] + path[end:]
-                break
+        path = restore_path(finding.path, self._paths)
         return Finding(finding.kind, finding.item, path, finding.message)
 
     def _read_new(self, kind: str, items: list[Any], existing: list[Any]) -> list[Any]:

@@ -53,10 +53,14 @@ class PartialChanges:
     secrets: list[Notice] = field(default_factory=list)
 
 
-def read_target(conn: Connection, names: list[str], limits: ImportLimits) -> ImportTarget:
-    """The existing definitions, and the flags with these names. Takes the lock, so that the result
-    stays valid for the transaction."""
+def lock_target(conn: Connection, names: list[str], limits: ImportLimits) -> ImportTarget:
+    """`read_target` under the lock, so that the result stays valid for the transaction."""
     revisions.lock(conn)
+    return read_target(conn, names, limits)
+
+
+def read_target(conn: Connection, names: list[str], limits: ImportLimits) -> ImportTarget:
+    """The existing definitions, and the flags with these names."""
     return ImportTarget(
         existing=snapshots.read_snapshot(conn, names),
         locations={row.pop("name"): row for row in definitions.list_feature_locations(conn)},
@@ -77,18 +81,24 @@ def import_snapshot(
 ) -> tuple[ImportChanges, list[Finding]]:
     """Imports everything or nothing. Raises BadDataError with all findings, ExceedsLimitError. If
     `lenient`, imports what is valid, and the findings explain the rest."""
-    target = read_target(conn, [feature.name for feature in snapshot.features], limits)
+    target = lock_target(conn, [feature.name for feature in snapshot.features], limits)
     checker = SnapshotChecker(target, lenient=lenient)
     accepted = checker.check(snapshot)
     raise_findings([it for it in checker.findings if it.kind == LIMIT or not lenient])
     writer = SnapshotWriter(conn, target.existing, by, overwrite=True, on_written=on_written)
     changes = writer.write(accepted)
-    former = {item.name: item.project for item in target.existing.segments}
+    check_moved_segments(conn, target.existing, accepted)
+    return changes, checker.findings
+
+
+def check_moved_segments(conn: Connection, existing: Snapshot, accepted: Snapshot) -> None:
+    """Call it after the write. Raises BadDataError if a segment changed its project and strategies
+    of another one use it."""
+    former = {item.name: item.project for item in existing.segments}
     moved = {it.name for it in accepted.segments if former.get(it.name, it.project) != it.project}
     for row in definitions.list_segments(conn) if moved else []:
         if row["name"] in moved:
             segments.check_project_fits(conn, row, row["project"])
-    return changes, checker.findings
 
 
 def raise_findings(findings: list[Finding]) -> None:
@@ -98,3 +108,11 @@ def raise_findings(findings: list[Finding]) -> None:
         is_limit = any(finding.kind == LIMIT for finding in findings)
         error_type = ExceedsLimitError if is_limit else BadDataError
         raise error_type(findings[0].message, details=details)
+
+
+def restore_path(path: str, paths: Mapping[str, str]) -> str:
+    """The path with its longest beginning in `paths` replaced."""
+    for end in range(len(path), 0, -1):
+        if path[:end] in paths and path[end : end + 1] in ("", ".", "["):
+            return paths[path[:end]] + path[end:]
+    return path

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from sigservice.db import Connection, savepoint
 from sigservice.db.errors import DatabaseUnavailable
-from sigservice.repository.flags import feature_strategies, segments
+from sigservice.repository.flags import feature_dependencies, feature_strategies, segments
 from sigservice.repository.flags import features as flags
 from sigservice.repository.projects import (
     context_fields,
@@ -28,10 +28,15 @@ from sigservice.repository.projects import (
 )
 from sigservice.repository.transfer import definitions
 from sigservice.services import revisions
-from sigservice.services.definitions import merge
-from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import Identity
 from sigservice.services.system import events
+from sigservice.services.transfer.snapshot_events import (
+    Event,
+    build_event,
+    build_feature_event,
+    get_metadata,
+    get_own_fields,
+)
 from sigservice.services.transfer.snapshots import (
     Feature,
     FeatureState,
@@ -45,7 +50,6 @@ from sigservice.services.transfer.snapshots import (
 MAX_EVENTS = 5000  # for one statement, which must not take longer than five seconds
 PIECE = 1000  # flags that are written together
 MANY_CHANGES = 1000  # entries of the report; fewer hardly change the plans of statements
-Event = dict[str, Any]
 OnWritten = Callable[[int], object]  # is called with a number of flags
 
 
@@ -70,7 +74,8 @@ class ImportChanges:
 
 class SnapshotWriter:
     """Call `write` once, under `revisions.lock`. With `overwrite`, existing definitions (all but
-    flags) change to the snapshot's; without it they stay."""
+    flags) change to the snapshot's; without it they stay. With `is_complete`, flags lose tags and
+    parents that the snapshot doesn't have."""
 
     def __init__(
         self,
@@ -80,8 +85,9 @@ class SnapshotWriter:
         *,
         overwrite: bool,
         on_written: OnWritten,
+        is_complete: bool = False,
     ) -> None:
-        self._on_written = on_written
+        self._on_written, self._is_complete = on_written, is_complete
         self._conn, self._existing, self._by, self._overwrite = conn, existing, by, overwrite
         self._author: Event = {"created_by": by.username, "created_by_user_id": by.user_id}
         self._changes = ImportChanges()
@@ -131,12 +137,12 @@ class SnapshotWriter:
         changed = [
             (old, item)
             for old, item in pairs
-            if self._overwrite and _get_own_fields(old) != _get_own_fields(item)
+            if self._overwrite and get_own_fields(old) != get_own_fields(item)
         ]
         put_items(self._conn, new + [item for _, item in changed])
-        self._record(f"{kind}-created", [_build_event(item, kind) for item in new])
+        self._record(f"{kind}-created", [build_event(item, kind) for item in new])
         updates = [
-            _build_event(item, kind) | {"pre_data": msgspec.to_builtins(_get_own_fields(old))}
+            build_event(item, kind) | {"pre_data": msgspec.to_builtins(get_own_fields(old))}
             for old, item in changed
         ]
         self._record(f"{kind}-updated", updates)
@@ -213,16 +219,16 @@ class SnapshotWriter:
             (before[item.name], item)
             for item in features
             if item.name in before
-            and (old := _get_metadata(before[item.name])) != old | _get_metadata(item)
+            and (old := get_metadata(before[item.name])) != old | get_metadata(item)
         ]
         rows = [
             replace(item, tags=[], dependencies=[], environments=[])
             for item in new + [item for _, item in changed]
         ]
         flags.put(self._conn, rows, **self._author)
-        self._record("feature-created", [_build_feature_event(item) for item in new])
+        self._record("feature-created", [build_feature_event(item) for item in new])
         updates = [
-            _build_feature_event(item) | {"pre_data": _get_metadata(old)} for old, item in changed
+            build_feature_event(item) | {"pre_data": get_metadata(old)} for old, item in changed
         ]
         self._record("feature-metadata-updated", updates)
         self._report("flag", [item.name for item in new], "created")
@@ -276,6 +282,7 @@ class SnapshotWriter:
     ) -> None:
         rows, segments = [], []
         removed: list[Event] = []
+        updated: list[Event] = []
         added: list[Event] = []
         places = [
             {"feature": item.name, "environment": old.environment}
@@ -292,8 +299,7 @@ class SnapshotWriter:
                 "environment": new.environment,
                 "feature_name": item.name,
             }
-            for strategy in old.strategies or []:
-                removed.append(event | {"pre_data": msgspec.to_builtins(strategy)})
+            before = {it.id: msgspec.to_builtins(it) for it in old.strategies or []}
             for strategy in new.strategies or []:
                 is_free = strategy.id and strategy.id not in used_ids
                 id = strategy.id if strategy.id and is_free else str(uuid.uuid4())
@@ -301,36 +307,54 @@ class SnapshotWriter:
                 data = msgspec.to_builtins(replace(strategy, id=id))
                 rows.append(place | data)
                 segments += [{"strategy": id, "segment": name} for name in strategy.segments]
-                added.append(event | {"data": data})
+                pre_data = before.pop(id, None)
+                if pre_data is None:
+                    added.append(event | {"data": data})
+                elif pre_data != data:
+                    updated.append(event | {"data": data, "pre_data": pre_data})
+            removed += [event | {"pre_data": pre_data} for pre_data in before.values()]
             self._changes.environments.add(new.environment)
             self._changes.flags.add(item.name)
         feature_strategies.insert_many(self._conn, rows)
         definitions.insert_strategy_segments(self._conn, segments)
         self._record("feature-strategy-remove", removed)
+        self._record("feature-strategy-update", updated)
         self._record("feature-strategy-add", added)
 
     def _write_tags(self, pairs: Sequence[tuple[Feature | None, Feature]]) -> None:
         rows, recorded = [], []
+        removed: list[Event] = []
         for old, item in pairs:
             before = set(old.tags) if old else set()
+            scope: Event = {"project": item.project, "feature_name": item.name}
             for tag in dict.fromkeys(item.tags):
                 if tag not in before:
                     data = {"type": tag.type, "value": tag.value}
                     rows.append({"feature": item.name, **data})
-                    recorded.append(
-                        {"project": item.project, "feature_name": item.name, "data": data}
-                    )
+                    recorded.append(scope | {"data": data})
                     self._report("flag", [item.name], f"tagged {get_name(tag)}")
+            if self._is_complete:
+                removed += [
+                    scope | {"pre_data": {"type": tag.type, "value": tag.value}}
+                    for tag in before.difference(item.tags)
+                ]
         definitions.put_feature_tags(self._conn, rows)
         self._record("feature-tagged", recorded)
-        if rows:
+        gone = [{"feature": it["feature_name"], **it["pre_data"]} for it in removed]
+        definitions.delete_feature_tags(self._conn, gone)
+        self._record("feature-untagged", removed)
+        if rows or removed:
             self._changes.affects_all_environments = True
-            self._changes.flags |= {row["feature"] for row in rows}
+            self._changes.flags |= {row["feature"] for row in rows + gone}
 
     def _write_parents(self, pairs: Sequence[tuple[Feature | None, Feature]]) -> None:
-        rows, recorded = [], []
+        rows, recorded, removed = [], [], []
         for old, item in pairs:
-            if not item.dependencies or (old and old.dependencies == item.dependencies):
+            scope = {"project": item.project, "feature_name": item.name}
+            before = old.dependencies if old else []
+            if self._is_complete and before and not item.dependencies:
+                removed.append(scope | {"pre_data": msgspec.to_builtins(before[0])})
+            if not item.dependencies or before == item.dependencies:
                 continue
             (parent,) = item.dependencies
             data = msgspec.to_builtins(parent)
@@ -342,13 +366,16 @@ class SnapshotWriter:
                     "variants": parent.variants,
                 }
             )
-            recorded.append({"project": item.project, "feature_name": item.name, "data": data})
+            recorded.append(scope | {"data": data})
             self._report("flag", [item.name], f"child of {parent.feature}")
         definitions.put_dependencies(self._conn, rows)
         self._record("feature-dependency-added", recorded)
-        if rows:
+        orphans = [it["feature_name"] for it in removed]
+        feature_dependencies.delete_by_children(self._conn, orphans)
+        self._record("feature-dependencies-removed", removed)
+        if rows or orphans:
             self._changes.affects_all_environments = True
-            self._changes.flags |= {str(row["child"]) for row in rows}
+            self._changes.flags |= {str(row["child"]) for row in rows} | {*orphans}
 
     def _record(self, type: str, items: Sequence[Event]) -> None:
         for start in range(0, len(items), MAX_EVENTS):
@@ -357,31 +384,6 @@ class SnapshotWriter:
 
     def _report(self, kind: str, names: Sequence[str], description: str) -> None:
         self._changes.entries += [ImportChange(kind, name, description) for name in names]
-
-
-def _get_own_fields(item: Any) -> Any:
-    """The item without fields that never change or are stored elsewhere."""
-    if isinstance(item, Project):
-        return replace(item, environments=[])
-    if hasattr(item, "createdAt"):
-        return replace(item, createdAt=None, createdBy=None)
-    return item
-
-
-def _build_event(item: Any, kind: str) -> Event:
-    data = msgspec.to_builtins(_get_own_fields(item))
-    if kind in ("environment", "project"):
-        return {"data": data, kind: get_name(item)}
-    return {"data": data} | ({"project": data["project"]} if kind == "segment" else {})
-
-
-def _get_metadata(item: Feature) -> Event:
-    metadata = msgspec.to_builtins(merge(Metadata(), item))
-    return {"name": item.name, "project": item.project, **metadata}
-
-
-def _build_feature_event(item: Feature) -> Event:
-    return {"project": item.project, "feature_name": item.name, "data": _get_metadata(item)}
 
 
 def _fill_state(state: FeatureState, old: FeatureState) -> FeatureState:

@@ -108,3 +108,45 @@ SET parent = excluded.parent, enabled = excluded.enabled, variants = excluded.va
 -- Until the end of the transaction.
 SELECT set_config('statement_timeout', '0', true),
        set_config('idle_in_transaction_session_timeout', '0', true);
+
+-- name: list_feature_holds
+-- What holds the states of these flags, for each environment the strongest: a release that hasn't ended, or was
+-- rolled back without a change since; an alert; a schedule that is due again.
+SELECT DISTINCT ON (feature, environment) feature, environment, reason, since
+FROM (
+    SELECT r.feature, r.environment, 1 AS rank, 'release' AS reason, r.created_at AS since
+    FROM releases r
+    WHERE r.feature = ANY(%(names)s)
+      AND (r.state IN ('scheduled', 'running', 'held')
+           OR r.state = 'rolledBack'
+              AND NOT EXISTS (SELECT FROM releases n
+                              WHERE n.feature = r.feature AND n.environment = r.environment AND n.id > r.id)
+              AND NOT EXISTS (
+                  SELECT FROM events v
+                  WHERE v.feature_name = r.feature AND v.environment = r.environment
+                    AND v.type LIKE 'feature-%%' AND NOT coalesce(v.data ? 'cause', false)
+                    AND v.id > (SELECT coalesce(max(b.id), 0) FROM events b
+                                WHERE b.feature_name = r.feature AND b.type = 'release-rolled-back'
+                                  AND b.data -> 'releaseId' = to_jsonb(r.id))))
+    UNION ALL
+    SELECT h.feature, h.environment, 2, 'alert', h.held_at
+    FROM holds h
+    LEFT JOIN feature_environments e ON e.feature = h.feature AND e.environment = h.environment
+    WHERE h.feature = ANY(%(names)s)
+      AND (h.change ->> 'what' <> 'state' OR h.change -> 'after' = to_jsonb(coalesce(e.enabled, false)))
+    UNION ALL
+    SELECT f.name, a.params ->> 'environment', 3, 'schedule', s.due_at
+    FROM action_sets s
+    JOIN actions a ON a.action_set_id = s.id
+    JOIN features f ON f.project = s.project
+     AND (f.name = a.params ->> 'featureName'
+          OR EXISTS (SELECT FROM feature_tags t
+                     WHERE t.feature = f.name AND t.type || ':' || t.value = a.params ->> 'tag'))
+    WHERE s.endpoint_id = 0 AND s.enabled AND s.due_at IS NOT NULL AND f.name = ANY(%(names)s)
+) AS held
+ORDER BY feature, environment, rank, since;
+
+-- name: delete_feature_tags
+DELETE FROM feature_tags t
+USING jsonb_to_recordset(%(items)s::jsonb) AS x (feature text, type text, value text)
+WHERE t.feature = x.feature AND t.type = x.type AND t.value = x.value;

@@ -15,8 +15,8 @@ from sigservice.services.system.event_sentences import (
 from tests.table_tests import each
 
 VERBS = {
-    *("added", "archived", "cancelled", "changed", "created", "deleted", "deprecated", "turned"),
-    *("ended", "failed", "imported", "marked", "reactivated", "removed", "requested"),
+    *("added", "applied", "archived", "cancelled", "changed", "created", "deleted", "deprecated"),
+    *("ended", "failed", "imported", "marked", "reactivated", "removed", "requested", "turned"),
     *("connected", "disconnected", "retried", "revived", "sent", "signed", "undid", "moved"),
     *("ignored", "stopped", "ran", "did", "reverted", "held", "started", "advanced", "resumed"),
     *("edited", "froze", "kept", "acted", "rolled", "finished", "would", "set"),

@@ -23,13 +23,18 @@ def refuse_unknown(value: Any, struct: Any) -> None:
     """`value` is a valid `struct`, decoded from JSON. Raises BadDataError with the paths."""
     if not hasattr(struct, "read_only"):
         return
-    paths = _list_unknown(value, _find_type(struct), "")[:MAX_LISTED]
-    if paths:
-        details = [{"message": f"There is no member {path}.", "path": path} for path in paths]
+    unknown = list_unknown(value, struct)[:MAX_LISTED]
+    if unknown:
+        details = [{"message": f"There is no member {path}.", "path": path} for path, _ in unknown]
         raise BadDataError(details[0]["message"], details=details)
 
 
-def _list_unknown(value: Any, type: inspect.Type, path: str) -> list[str]:
+def list_unknown(value: Any, struct: Any) -> list[tuple[str, list[str]]]:
+    """The path of each unknown member, with the names that are known there."""
+    return _list_unknown(value, _find_type(struct), "")
+
+
+def _list_unknown(value: Any, type: inspect.Type, path: str) -> list[tuple[str, list[str]]]:
     if isinstance(type, inspect.UnionType):
         types = (member for member in type.types if _fits(value, member))
         return next((_list_unknown(value, member, path) for member in types), [])
@@ -37,7 +42,7 @@ def _list_unknown(value: Any, type: inspect.Type, path: str) -> list[str]:
         items = [
             _list_unknown(item, type.item_type, f"{path}[{n}]") for n, item in enumerate(value)
         ]
-        return [name for names in items for name in names]
+        return [unknown for item in items for unknown in item]
     if not isinstance(type, inspect.StructType) or not isinstance(value, dict):
         return []
     members = {field.encode_name: field.type for field in type.fields}
@@ -48,7 +53,7 @@ def _list_unknown(value: Any, type: inspect.Type, path: str) -> list[str]:
         if name in members:
             paths += _list_unknown(item, members[name], inner)
         elif name not in ignored:
-            paths.append(inner)
+            paths.append((inner, list(members)))
     return paths
 
 
