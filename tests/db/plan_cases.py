@@ -138,6 +138,7 @@ def _list_signals() -> Iterator[CaseTuple]:
     yield path, "find_signal_by_key", key
     yield path, "count_signals", {"limit": 10_000}
     yield path, "count_signals_for_endpoint", {"endpoint_id": 3, "limit": 10_000}
+    yield path, "list_last_signals", {}
     yield path, "find_last_received", {}
     yield path, "count_signals_by_hour", {}
     yield path, "list_endpoint_ids_with_signals", {}

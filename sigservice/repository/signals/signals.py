@@ -230,10 +230,15 @@ def count_for_endpoint(conn: Connection, endpoint_id: int, *, limit: int) -> int
     )
 
 
-def find_last_received(conn: Connection) -> dict[tuple[int, int | None], datetime]:
-    """When each endpoint (endpoint_id, None) and token (endpoint_id, token_id) was last used."""
+def list_last(conn: Connection) -> list[Row]:
+    """{id, endpoint_id, payload, created_at} of the newest signal of each endpoint that has one."""
+    return fetch_all(conn, _SQL["list_last_signals"])
+
+
+def find_last_received(conn: Connection) -> dict[int, datetime]:
+    """When each token was last used, by its ID."""
     rows = fetch_all(conn, _SQL["find_last_received"])
-    return {(row["endpoint_id"], row["token_id"]): row["created_at"] for row in rows}
+    return {row["token_id"]: row["created_at"] for row in rows}
 
 
 def count_by_hour(conn: Connection) -> list[Row]:

@@ -229,15 +229,17 @@ FROM (
 SELECT count(*)
 FROM (SELECT 1 FROM signals WHERE endpoint_id = %(endpoint_id)s LIMIT %(limit)s) counted;
 
--- name: find_last_received
--- The time of the newest signal of each endpoint and of each token: one index lookup for each.
-SELECT e.id AS endpoint_id, NULL::int AS token_id, s.created_at
+-- name: list_last_signals
+-- The newest signal of each endpoint: one index lookup for each.
+SELECT s.*
 FROM signal_endpoints e
 CROSS JOIN LATERAL (
-    SELECT created_at FROM signals WHERE endpoint_id = e.id ORDER BY id DESC LIMIT 1
-) s
-UNION ALL
-SELECT t.signal_endpoint_id, t.id, s.created_at
+    SELECT id, endpoint_id, payload, created_at FROM signals WHERE endpoint_id = e.id ORDER BY id DESC LIMIT 1
+) s;
+
+-- name: find_last_received
+-- The time of the newest signal of each token: one index lookup for each.
+SELECT t.id AS token_id, s.created_at
 FROM signal_endpoint_tokens t
 CROSS JOIN LATERAL (
     SELECT created_at FROM signals WHERE token_id = t.id ORDER BY id DESC LIMIT 1

@@ -5,12 +5,11 @@
 <a class="button" href="{{url('/admin/signals/new')}}">New signal endpoint</a>
 % end
 </div>
-<p class="hint">{{len(endpoints)}} of {{limit}} endpoints. Receive webhooks from external systems. {{limit_text}}</p>
+% if limit_text:
+<p class="hint">{{limit_text}}</p>
+% end
 % if not endpoints:
-<section class="empty">
-<h2>No signal endpoints yet</h2>
-<p>Create an endpoint with a token. Its page shows how to configure the sender, and sends samples.</p>
-</section>
+<p class="empty">No signal endpoints yet. Each external system calls one of its own, whose page shows how to configure the sender.</p>
 % else:
 % include("partials/table.tpl")
 % end

@@ -1,7 +1,8 @@
 """Signal endpoints, pages: list, create, edit, enable, disable, delete."""
 
-from collections import defaultdict
+from collections import Counter
 from operator import itemgetter
+from typing import Any
 
 from sigservice import senders
 from sigservice.repository.actions import action_runs, action_sets
@@ -24,10 +25,16 @@ from sigservice.routes.pages.signals.endpoint_tabs import (
     make_breadcrumbs,
     make_tab_page,
 )
+from sigservice.services.actions.held_flags import name_alert
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
 from sigservice.services.signals.signal_endpoint_tokens import TokenFields
+from sigservice.services.signals.signal_summaries import (
+    Summarizer,
+    make_summarizers,
+    summarize_row,
+)
 from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, ShownOnce, request
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, locate_problems, read, to_form
@@ -81,18 +88,20 @@ COLUMNS = (
             template="signals/signal_endpoints/name_cell.tpl",
         ),
     ),
-    Column("Sender", lambda row: Cell(badges=_list_senders(row))),
+    Column("System", lambda row: Cell(badges=_list_senders(row))),
     Column(
         "Last signal",
         lambda row: Cell(
-            at=row["last_received"],
+            row["last_text"],
+            row["last_path"],
+            at=row["last_at"],
             missing="never",
             hint="silent: an alert rule fires" if row["is_silent"] else "",
         ),
     ),
-    Column("Last 24 hours", lambda _: Cell(template="signals/signal_endpoints/chart_cell.tpl")),
-    Column("Runs", lambda row: Cell(f"{row['runs']:,}")),
-    Column("Refused", lambda row: _make_refused_cell(row)),
+    Column("24 h", lambda _: Cell(template="signals/signal_endpoints/chart_cell.tpl")),
+    Column("Switches", lambda row: Cell(plural(row["sets"], "automation") if row["sets"] else "")),
+    Column("Refused", lambda row: Cell(state=_describe_refused(row), missing="")),
     Column("State", lambda _: Cell(template="signals/signal_endpoints/switch_cell.tpl")),
 )
 
@@ -103,37 +112,32 @@ router = Router(PageGuard, notices=NOTICES)
 def list_signal_endpoints(context: Context, identity: Identity) -> Page:
     with context.database.transaction() as conn:
         rows = signal_endpoint_rows.list_all(conn)
-        tokens = signal_endpoint_tokens.list_all(conn)
-        last_received = signals.find_last_received(conn)
+        tokens = Counter(t["signal_endpoint_id"] for t in signal_endpoint_tokens.list_all(conn))
+        last = {row["endpoint_id"]: row for row in signals.list_last(conn)}
         hours = signals.count_by_hour(conn)
         run_hours = action_runs.count_by_hour(conn)
-        refused = {row["endpoint_id"]: row for row in refused_calls.count(conn)}
+        sets = Counter(row["endpoint_id"] for row in action_sets.list_all(conn) if row["enabled"])
+        refused = {row["endpoint_id"]: row["calls"] for row in refused_calls.count(conn)}
         silent_ids = {row["id"] for row in home.list_silent_endpoints(conn)}
-    tokens_by_endpoint: dict[int, list[Row]] = defaultdict(list)
-    counts_by_endpoint: dict[int, dict[int, int]] = defaultdict(dict)
-    runs_by_endpoint: dict[int, dict[int, int]] = defaultdict(dict)
-    for token in tokens:
-        tokens_by_endpoint[token["signal_endpoint_id"]].append(token)
-    for hour in hours:
-        counts_by_endpoint[hour["endpoint_id"]][hour["hours_ago"]] = hour["signals"]
-    for hour in run_hours:
-        runs_by_endpoint[hour["endpoint_id"]][hour["hours_ago"]] = hour["runs"]
+    summarizers = make_summarizers(rows)
     endpoints = []
     for row in rows:
-        counts, runs = counts_by_endpoint[row["id"]], runs_by_endpoint[row["id"]]
+        id = row["id"]
+        counts = {hour["hours_ago"]: hour["signals"] for hour in hours if hour["endpoint_id"] == id}
+        runs = {hour["hours_ago"]: hour["runs"] for hour in run_hours if hour["endpoint_id"] == id}
         total, run_total = sum(counts.values()), sum(runs.values())
         run_text = f" and {plural(run_total, 'run')}" if run_total else ""
         endpoints.append(
             row
+            | _describe_last(last.get(id), summarizers[id])
             | {
-                "tokens": tokens_by_endpoint[row["id"]],
-                "last_received": last_received.get((row["id"], None)),
-                "refused": refused.get(row["id"]),
-                "is_silent": row["id"] in silent_ids,
+                "tokens": tokens[id],
+                "sets": sets[id],
+                "refused": refused.get(id, 0),
+                "is_silent": id in silent_ids,
                 "bars": build_bars(counts),
                 "marks": build_marks(runs),
                 "chart_label": f"{plural(total, 'signal')}{run_text} in the last 24 hours",
-                "runs": run_total,
                 "total": total,
             }
         )
@@ -142,22 +146,32 @@ def list_signal_endpoints(context: Context, identity: Identity) -> Page:
         title="Signal endpoints",
         endpoints=endpoints,
         table=make_table("endpoints", COLUMNS, endpoints, _make_links, itemgetter("name")),
-        limit=context.config["signals"]["endpointsLimit"],
         limit_text=_explain_limit(context, len(endpoints)),
     )
 
 
-def _make_refused_cell(row: Row) -> Cell:
-    refused = row["refused"]
-    if not refused:
-        return Cell("0")
-    return Cell(f"{refused['calls']:,}", f"{PATH}/{row['id']}/refused", refused["last_at"])
+def _describe_last(signal: Row | None, summarizer: Summarizer) -> dict[str, Any]:
+    """What the newest signal says, such as `InferenceDown firing`, with its page and time."""
+    if signal is None:
+        return {"last_text": "", "last_path": "", "last_at": None}
+    summary = summarize_row(summarizer, signal)
+    return {
+        "last_text": f"{name_alert(summary)[0] or 'a signal'} {summary.status}".strip(),
+        "last_path": f"{PATH}/{signal['endpoint_id']}/log/{signal['id']}",
+        "last_at": signal["created_at"],
+    }
+
+
+def _describe_refused(row: Row) -> tuple[str, str] | None:
+    return (f"✕ {row['refused']:,}", "broken") if row["refused"] else None
 
 
 def _make_links(row: Row) -> list[tuple[str, str]]:
     path = f"{PATH}/{row['id']}"
+    refused = [("See the refused calls of", f"{path}/refused")] if row["refused"] else []
     return [
         ("View signals of", f"{path}/log"),
+        *refused,
         ("Set up the sender of", f"{path}/setup"),
         ("Edit", f"{path}/settings"),
         ("Send a test signal to", f"{path}/send"),

@@ -40,17 +40,12 @@ COLUMNS = (
 
 
 def make_token_table(
-    tokens: Sequence[Row], last_received: Mapping[tuple[int, int | None], datetime], now: datetime
+    tokens: Sequence[Row], last_received: Mapping[int, datetime], now: datetime
 ) -> Table:
     return make_table(
         "signal-tokens",
         COLUMNS,
-        [
-            _describe_token(
-                token, last_received.get((token["signal_endpoint_id"], token["id"])), now
-            )
-            for token in tokens
-        ],
+        [_describe_token(token, last_received.get(token["id"]), now) for token in tokens],
         _make_links,
         itemgetter("name"),
     )
