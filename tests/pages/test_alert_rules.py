@@ -157,7 +157,15 @@ def test_problems_are_beside_their_fields(new_form):
     )
 
 
-@pytest.mark.parametrize("text", ["nan", "1e400", "many", "1e300"])
+def test_the_limit_of_a_ratio_is_a_percentage(rules, new_form):
+    new_form["above"] = "7,5%"
+    page = new_form.submit(status=303).follow()
+    (rule,) = list_rules(rules)
+    assert rule["above"] == 0.075
+    assert form_to(page, f"{PATH}/{rule['id']}")["above"].value == "7.5%"
+
+
+@pytest.mark.parametrize("text", ["nan", "1e400", "many", "1e300", "%", "nan%", "1e999999999%"])
 def test_a_limit_that_is_no_number_is_a_problem(rules, new_form, text):
     new_form["above"] = text
     assert find_error(new_form.submit(status=400), "above")
@@ -187,12 +195,12 @@ def test_the_preview_says_what_would_have_happened(rules, new_form):
     new_form["name"] = ""
     page = new_form.submit("do", value="preview", status=200)
     preview = page.html.find(id="preview")
-    assert "Fires 1 time" in read_text(preview)
+    assert "It would have fired 1 time" in read_text(preview)
     ((start, stop),) = read_periods(preview)
     assert 10 <= (stop - start) % 1440 <= 18
     assert len(preview.find_all("rect")) == 1
     assert preview.find("polyline") is not None
-    assert "0.2" in read_text(preview.find("table"))
+    assert "20%" in read_text(preview.find("table"))
     assert form_to(page, NEW)["source.metric"].value == "errors"
     assert list_rules(rules) == []
 
@@ -231,7 +239,7 @@ def test_the_preview_of_a_query_asks_for_48_hours(rules, page, prometheus):
     form = choose_query(form_to(page.get(NEW), NEW))
     form["source.query"], form["above"] = "up", "3"
     preview = form.submit("do", value="preview", status=200).html.find(id="preview")
-    assert "Fires 1 time" in read_text(preview)
+    assert "It would have fired 1 time" in read_text(preview)
 
 
 def test_a_preview_that_fires_often_lists_the_last_times(rules, page, prometheus):
@@ -242,7 +250,7 @@ def test_a_preview_that_fires_often_lists_the_last_times(rules, page, prometheus
     form = choose_query(form_to(page.get(NEW), NEW))
     form["source.query"], form["above"], form["breaches"] = "up", "3", "1"
     preview = form.submit("do", value="preview", status=200).html.find(id="preview")
-    assert "Fires 15 times, the last:" in read_text(preview)
+    assert "It would have fired 15 times, 2 h 30 min in all." in read_text(preview)
     periods = read_periods(preview)
     assert len(periods) == 10
     assert {(stop - start) % 1440 for start, stop in periods} == {10}

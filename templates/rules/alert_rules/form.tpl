@@ -22,12 +22,10 @@
 % include("partials/csrf.tpl")
 <button class="hidden" tabindex="-1" aria-hidden="true">Save</button>
 <input type="hidden" name="shown_kind" value="{{kind.value}}">
-% include("partials/form_fields.tpl", fields=general)
 % if not has_endpoints:
 <p class="problem">No signal endpoint yet. <a href="{{url('/admin/signals/new')}}">Create signal endpoint</a></p>
 % end
-<fieldset id="source">
-<legend>Source</legend>
+<div id="source">
 <div class="actions">
 % include("partials/form_field.tpl", field=kind)
 <button class="quiet without-script" id="change-source" name="do" value="source" formaction="{{action}}#source" formnovalidate data-swap="editor">Change</button>
@@ -36,22 +34,14 @@
 <p class="hint">No metric source yet. <a href="{{url('/admin/integrations/metrics/new')}}">Create metric source</a></p>
 % end
 <div class="fields">
-% include("partials/form_fields.tpl", fields=source)
+% include("partials/form_fields.tpl")
 </div>
 <datalist id="metrics">
 % for metric in names:
 <option value="{{metric['name']}}">{{metric["type"]}}</option>
 % end
 </datalist>
-</fieldset>
-% if limits:
-<fieldset>
-<legend>Limit</legend>
-<div class="fields">
-% include("partials/form_fields.tpl", fields=limits)
 </div>
-</fieldset>
-% end
 <p class="actions save">
 <button>Save alert rule</button>
 <button class="quiet" name="do" value="preview" formaction="{{action}}#preview" formnovalidate data-swap="editor preview">Preview</button>

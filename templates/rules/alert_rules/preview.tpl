@@ -1,15 +1,15 @@
 <section id="preview" class="side">
-<h2>What would have happened in the last 48 hours</h2>
+<h2>The last 48 hours</h2>
 % if not preview:
-<p class="hint">“Preview” evaluates the rule over the last 48 hours: an impact metric by minute for two hours and by hour before, a query every ten minutes.</p>
+<p class="hint">“Preview” says how often the rule would have fired.</p>
 % else:
 <p><strong>{{preview["state_text"]}}</strong> now: <bdi>{{preview["reason"]}}</bdi></p>
 % if preview["has_values"]:
 % include("partials/line_chart.tpl", chart=preview["chart"])
-<p class="axis"><span>48 h ago</span><span>limit {{preview["limit"] or 0}} dashed</span><span>now</span></p>
+<p class="axis"><span>48 h ago</span><span>limit {{preview["limit_text"]}} dashed</span><span>now</span></p>
 % end
+<p>{{preview["sentence"]}}</p>
 % if preview["periods"]:
-<p>Fires {{plural(preview["period_count"], "time")}}{{", the last:" if preview["period_count"] > len(preview["periods"]) else ":"}}</p>
 <ul>
 % for period in preview["periods"]:
 <li>
@@ -21,8 +21,6 @@ to
 </li>
 % end
 </ul>
-% else:
-<p>Never fires.</p>
 % end
 % if preview["gaps"]:
 <p class="hint">No value at {{preview["gaps"]}} of {{plural(len(preview["points"]), "point")}}.</p>
@@ -37,7 +35,7 @@ to
 % if point["value"] is not None:
 <tr><td>
 % include("partials/time.tpl", at=point["time"])
-</td><td>{{point["value"]}}</td><td>{{point["samples"]}}</td><td>{{"yes" if point["firing"] else "no"}}</td></tr>
+</td><td>{{point["text"]}}</td><td>{{point["samples"]}}</td><td>{{"yes" if point["firing"] else "no"}}</td></tr>
 % end
 % end
 </tbody>

@@ -1,7 +1,10 @@
 """The form of an alert rule, with what would have happened in the last 48 hours beside it."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
@@ -49,13 +52,17 @@ from sigservice.web.forms import (
     to_form,
 )
 from sigservice.web.sparkline import Point, build_line
+from sigservice.wording import format_measure, plural, spell_duration
 
 KIND, SHOWN_KIND = "source.kind", "shown_kind"
 KINDS = {
-    "impactMetric": "An impact metric",
-    "prometheus": "A query of a metric source",
+    "impactMetric": "A metric of an application",
+    "prometheus": "A Prometheus query",
     "silence": "Silence of an endpoint",
 }
+LIMITS = ("above", "below")
+MORE = ("source.appName", "source.labels", "windowMinutes", "minSamples", "everySeconds", "enabled")
+LIMIT_HINT = "One of the two limits, such as 5% of a ratio."
 MAX_NAMES, MAX_PERIODS = 500, 10
 CHART_LABEL = "Values of the last 48 hours, and the limit"
 CHART_WIDTH, CHART_HEIGHT = 320, 96
@@ -102,15 +109,13 @@ def show_alert_rule(
         breadcrumbs=BREADCRUMBS,
         row=row,
         badge=describe_state(row) if row else None,
-        general=fill(_make_general_fields(choices["endpoints"], _find_kind(form)), form),
         has_endpoints=bool(choices["endpoints"]),
         kind=_make_kind_field(form),
-        source=fill(_make_source_fields(form, choices), form),
+        fields=fill(_make_fields(form, choices), form),
         has_sources=bool(choices["sources"]),
         is_query=_is_query(form),
-        limits=[] if _find_kind(form) == "silence" else fill(LIMIT_FIELDS, form),
         names=names,
-        preview=_describe_preview(preview, now) if preview else None,
+        preview=_describe_preview(preview, form, now) if preview else None,
     )
 
 
@@ -123,7 +128,7 @@ def save_alert_rule(
     if form.get("do") == "source" or form.get(SHOWN_KIND) != form.get(KIND):
         return show_alert_rule(context, identity, rule_id, Entry(form))
     source: dict[str, Any] = {} if _find_kind(form) == "silence" else {"source": _read_source(form)}
-    texts = read_units(form)
+    texts = _read_percentages(read_units(form))
     if form.get("do") == "preview":
         preview = preview_condition(context, read(texts, Condition, **source))
         return show_alert_rule(context, identity, rule_id, Entry(form), preview)
@@ -164,7 +169,21 @@ def _to_form(row: Row) -> Form:
     rule = alert_rules.describe_settings(row)
     labels = rule["source"].pop("labels", {})
     form = to_form(rule) | {"source.labels": format_pairs(labels)}
+    if rule["source"].get("measure") == "ratio":
+        limits = {name: Decimal(form[name]) * 100 for name in LIMITS if form.get(name)}
+        form |= {name: f"{limit.normalize():f}%" for name, limit in limits.items()}
     return choose_units(form) if rule["source"]["kind"] == "silence" else form
+
+
+def _read_percentages(form: Form) -> Form:
+    """The form with `5%` as `0.05`. What isn't a number stays: its field is wrong."""
+    texts: Form = {}
+    for name in LIMITS:
+        number, sign, rest = form.get(name, "").strip().partition("%")
+        if sign and not rest:
+            with suppress(ArithmeticError):
+                texts[name] = str(Decimal(number.replace(",", ".")) / 100)
+    return form | texts
 
 
 def _find_kind(form: Form) -> str:
@@ -203,6 +222,22 @@ def _make_general_fields(endpoints: Sequence[tuple[str, str]], kind: str) -> lis
     ]
 
 
+def _make_fields(form: Form, choices: Mapping[str, Any]) -> list[Field]:
+    """What is measured, when it fires, and the name; what is set rarely is folded."""
+    kind = _find_kind(form)
+    fields = [
+        *_make_source_fields(form, choices),
+        *([] if kind == "silence" else LIMIT_FIELDS),
+        *_make_general_fields(choices["endpoints"], kind),
+    ]
+    return [
+        replace(field, is_more=field.name in MORE, hint=LIMIT_HINT)
+        if field.name == "above"
+        else replace(field, is_more=field.name in MORE)
+        for field in fields
+    ]
+
+
 def _make_source_fields(form: Form, choices: Mapping[str, Any]) -> list[Field]:
     if _find_kind(form) == "silence":
         name, label, values = "source.endpointId", "Endpoint", choices["endpoints"]
@@ -231,10 +266,19 @@ def _read_source(form: Form) -> dict[str, Any]:
     return source | {"kind": _find_kind(form)}
 
 
-def _describe_preview(preview: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+def _describe_preview(preview: Mapping[str, Any], form: Form, now: datetime) -> dict[str, Any]:
     """The preview with a `chart`, the `points` of its table and the `periods` in which it fires."""
+    source = {name: form.get(f"source.{name}", "") for name in ("measure", "metric")}
+    source = source if _find_kind(form) == "impactMetric" else {}
     start = now - timedelta(hours=HOURS)
-    points = [point | {"time": parse_iso(point["at"])} for point in preview["series"]]
+    points = [
+        point
+        | {
+            "time": parse_iso(point["at"]),
+            "text": "" if point["value"] is None else format_measure(point["value"], source),
+        }
+        for point in preview["series"]
+    ]
     line = [Point((p["time"] - start) / timedelta(hours=HOURS), p["value"]) for p in points]
     periods = _list_periods(points)
     count = sum(point["value"] is not None for point in points)
@@ -242,7 +286,8 @@ def _describe_preview(preview: Mapping[str, Any], now: datetime) -> dict[str, An
         **preview,
         "state_text": STATES[preview["state"]][0],
         "points": points[::-1],
-        "period_count": len(periods),
+        "sentence": _say_periods(periods),
+        "limit_text": format_measure(preview["limit"] or 0, source),
         "periods": periods[: -MAX_PERIODS - 1 : -1],
         "has_values": count > 0 and preview["limit"] is not None,
         "gaps": len(points) - count,
@@ -258,6 +303,13 @@ def _describe_preview(preview: Mapping[str, Any], now: datetime) -> dict[str, An
             height=CHART_HEIGHT,
         ),
     }
+
+
+def _say_periods(periods: Sequence[Mapping[str, Any]]) -> str:
+    """Such as `It would have fired 2 times, 1 h 12 min in all.`"""
+    total = sum((period["stop"] - period["start"] for period in periods), timedelta())
+    end = f", {spell_duration(total)} in all" if periods else ""
+    return f"It would have fired {plural(len(periods), 'time')}{end}."
 
 
 def _list_periods(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
