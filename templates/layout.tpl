@@ -4,7 +4,7 @@
 % if ui.get("environment"):
 <span class="tag">{{ui["environment"]}}</span>
 % end
-% if identity:
+% if frame:
 % include("partials/nav.tpl")
 % if choices_of_projects:
 % include("partials/projects.tpl", projects=choices_of_projects)
@@ -26,9 +26,9 @@
 <noscript><meta http-equiv="refresh" content="10"></noscript>
 % end
 </head>
-<body {{"class=signed-in" if identity else ""}}>
+<body {{"class=signed-in" if frame else ""}}>
 <a class="skip" href="#main">Skip to content</a>
-% if identity:
+% if frame:
 <a class="to-menu" href="#menu">Skip to menu</a>
 % end
 % if identity and identity.session_hash:
@@ -36,7 +36,7 @@
 % include("partials/csrf.tpl")
 </form>
 % end
-% if not identity:
+% if not frame:
 % print_header()
 % end
 <main id="main" tabindex="-1" {{"class=settings" if frame and frame.has_settings else ""}}>
@@ -54,10 +54,10 @@
 </ol>
 </nav>
 % end
-% if identity and identity.default_password_works:
+% if frame and identity.default_password_works:
 <p class="problem" role="alert">The default admin password still works, and it is public. \\
 % if identity.has_permission("ADMIN"):
-<a href="{{url('/profile' if identity.has_default_password else '/admin/users')}}">Change it now.</a>\\
+<a href="{{url('/admin/users')}}">Change it now.</a>\\
 % else:
 Tell an admin.\\
 % end
@@ -81,7 +81,7 @@ Tell an admin.\\
 % end
 {{!after}}
 </main>
-% if identity:
+% if frame:
 % print_header()
 % end
 <footer>
@@ -92,7 +92,7 @@ Tell an admin.\\
 <p>Version {{newer_version}} is available.</p>
 % end
 <p>sigservice {{version()}}\\
-% if identity:
+% if frame:
  – <a href="{{url('/docs/guide')}}">Guide</a> – <a href="{{url('/docs')}}">API</a>\\
 % end
 </p></footer>

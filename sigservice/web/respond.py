@@ -143,7 +143,9 @@ def page(
         "own_path": request.environ["PATH_INFO"],
         "own_url": lambda: make_own_url(context, request.environ),
         "choices_of_projects": (),
-        "frame": _build_frame(context, identity) if identity else None,
+        "frame": _build_frame(context, identity)
+        if identity and not identity.has_default_password
+        else None,
         "ui": context.config["ui"],
         "emergency": _read_emergency(context) if identity else None,
         "newer_version": context.version_status.newer_version if identity else "",

@@ -161,7 +161,7 @@ def test_a_token_for_an_application_is_created_and_copied(task):
     task.start("/admin/api-tokens")
     task.click("link", "New API token")
     task.fill("Name", "shop-web")
-    task.click("button", "Create API token")
+    task.click("button", "Create token")
     task.click("button", "Copy Token")
     task.see("Copied")
     assert task.costs() == (3, 2)

@@ -34,8 +34,17 @@ def test_the_secret_of_a_new_token_appears_once(ada, web, service):
         .submit()
         .follow()
     )
-    assert heading(page) == "API token shop created"
+    assert heading(page) == "Token for shop (production)"
     secret = secret_of(page)
+    node = page.html.find("details", open=True)
+    assert node.summary.string == "Node"
+    assert f'Authorization: "{secret}"' in node.pre.get_text()
+    assert 'url: "http://localhost:80/api/"' in node.pre.get_text()
+    assert [fold.summary.string for fold in page.html.main.find_all("details")] == [
+        "Node",
+        "Python",
+        "curl",
+    ]
     assert re.fullmatch(r"\*:production\.[0-9a-f]{56}", secret)
     access, _ = open_access(service.context.revision_cache, secret)
     assert access.environment == "production"

@@ -1,5 +1,8 @@
 """API tokens, pages: list, create (a page shows the secret once), delete."""
 
+import json
+import re
+
 from sigservice.errors import BadDataError
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.routes.admin.access.api_tokens import ApiTokenBody
@@ -17,6 +20,7 @@ from sigservice.web import (
 )
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
+from sigservice.web.guide import load_guide
 from sigservice.web.links import make_own_url
 from sigservice.web.resource_limits import explain_limit, make_limit_page
 from sigservice.web.tables import Cell, Column, make_list_page, make_table
@@ -36,6 +40,8 @@ TEST_PATHS = {
     "frontend": "/api/frontend",
     "admin": "/api/admin/projects",
 }
+LOCAL_URL = "http://localhost:4242"  # in the programs of the guide
+_PROGRAM = re.compile(r"^```(?:python|js)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 TYPE_HINT = "Admin tokens have full access: to all environments and all projects."
 EXPIRY_HINT = "The beginning of this date. Leave empty for no expiry."
 
@@ -122,7 +128,7 @@ def show_new_api_token(conn: Connection, identity: Identity, entry: Entry = NO_E
         fill(fields, entry.form or blank),
         title="New API token",
         breadcrumbs=[("API tokens", PATH)],
-        button="Create API token",
+        button="Create token",
     )
 
 
@@ -139,14 +145,12 @@ def create_api_token(context: Context, identity: Identity, form: Form) -> ShownO
     own_url = make_own_url(context, request.environ)
     copy_fields = [Field("secret", "Token", secret)]
     if token["type"] in SDK_PATHS:
-        copy_fields.append(Field("sdk-url", "SDK URL", own_url + SDK_PATHS[token["type"]]))
+        copy_fields.append(Field("sdk-url", "URL for the SDK", own_url + SDK_PATHS[token["type"]]))
     page = Page(
         "access/api_tokens/created",
-        title="API token created",
-        token=token,
-        secret=secret,
+        title=f"Token for {token['token_name']} ({token['environment'].replace('*', 'all')})",
         copy_fields=copy_fields,
-        test_url=own_url + TEST_PATHS[token["type"]],
+        programs=_list_programs(token, secret, own_url),
     )
     return ShownOnce(page, PATH)
 
@@ -166,6 +170,18 @@ def delete_api_token(conn: Connection, identity: Identity, api_token_id: int) ->
         f"{PATH}?done=deleted",
         breadcrumbs=[("API tokens", PATH)],
     )
+
+
+def _list_programs(token: Row, secret: str, own_url: str) -> list[tuple[str, str]]:
+    """(label, program) that evaluate a flag with the token, those of the guide, and a request."""
+    programs = []
+    for section in load_guide().pages["sdk"].file.read_text(encoding="utf-8").split("\n## ")[1:]:
+        label, code = section.partition("\n")[0], _PROGRAM.search(section)
+        if code and (mark := f"<{token['type']} token>") in code[1]:
+            text = code[1].replace(mark, secret).replace(LOCAL_URL, own_url)
+            programs.append((label, text.replace('"shop"', json.dumps(token["token_name"]))))
+    request_text = f"curl -H 'Authorization: {secret}' \\\n  '{own_url}{TEST_PATHS[token['type']]}'"
+    return [*sorted(programs), ("curl", request_text)]
 
 
 def _choose_projects(form: Form) -> list[str]:

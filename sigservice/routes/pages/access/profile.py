@@ -53,8 +53,12 @@ router = Router(PageGuard, notices=NOTICES)
 
 @router.get("/profile", needs=VIEW, while_default_password=True)
 def show_profile(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> Page:
+    if identity.has_default_password:
+        return Page(
+            "access/profile/set_password", title="Set a new password", fields=fill(FIELDS[:-1], {})
+        )
     own_sessions = []
-    if identity.session_hash and not identity.has_default_password:
+    if identity.session_hash:
         own_sessions = session.list_own_sessions(context, identity)
     connection = oidc_sign_in.find_connection(context, identity)
     columns = [*SESSION_COLUMNS]
@@ -94,6 +98,8 @@ def change_password(context: Context, identity: Identity, form: Form) -> str:
     if new != form.get("confirm", ""):
         raise BadDataError("The new passwords must match.", path="confirm")
     change_own_password(context, identity, old, new, revoke_tokens=revoke_tokens)
+    if identity.has_default_password:
+        return "/?done=password"
     done = "password-and-tokens" if revoke_tokens else "password"
     return f"/profile?done={done}"
 
