@@ -207,7 +207,7 @@ def test_what_depends_on_randomness_or_the_time_is_never_behind_a_304(web):
     assert sorted(values.values()) == [False, True]
 
 
-def test_bulk_answers_read_only_the_revision(web, service):
+def test_bulk_answers_read_only_the_revision(web, service, monkeypatch):
     add(web, "f")
     evaluate_all(web)
     run = service.context.database.autocommit
@@ -218,7 +218,7 @@ def test_bulk_answers_read_only_the_revision(web, service):
         count += 1
         return run(*args, **kwargs)
 
-    service.context.database.autocommit = counting
+    monkeypatch.setattr(service.context.database, "autocommit", counting)
     evaluate_all(web)
     evaluate(web, "f")
     assert count == 2

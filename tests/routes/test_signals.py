@@ -226,10 +226,10 @@ def test_invalid_token_is_401_also_beyond_the_signal_limit(sender):
         sender(status=401, advance=0, headers={"Authorization": "Bearer signal_x"})
 
 
-def test_signal_that_could_not_be_stored_does_not_count_for_the_limit(sender, service):
+def test_signal_that_could_not_be_stored_does_not_count_for_the_limit(sender, service, monkeypatch):
     pool = service.context.database
     slots = [pool.autocommit() for _ in range(pool.max_size)]
-    pool._wait_seconds = 0.01
+    monkeypatch.setattr(pool, "_wait_seconds", 0.01)
     for slot in slots:
         slot.__enter__()
     assert sender(status=503).headers["Retry-After"] == "1"

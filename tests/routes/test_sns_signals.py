@@ -27,10 +27,10 @@ def endpoint(make):
 
 
 @pytest.fixture
-def amazon(service, web, clock, endpoint):
+def amazon(service, web, clock, endpoint, monkeypatch):
     """Signs messages; the endpoint accepts its topic."""
     amazon = Sns(clock)
-    service.context.sns.fetch = amazon.fetch
+    monkeypatch.setattr(service.context.sns, "fetch", amazon.fetch)
     signature = {"scheme": "aws-sns", "topics": [TOPIC]}
     path = f"/api/admin/signal-endpoints/{endpoint['id']}/tokens"
     web.post_json(path, {"name": "sns", "signature": signature}, headers=ADMIN)

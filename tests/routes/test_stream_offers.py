@@ -120,13 +120,13 @@ def test_without_streams_or_the_option_nothing_is_offered(make_service, environ)
     assert not is_asked(web.get("/api/client/features", headers=headers))
 
 
-def test_a_client_is_asked_when_there_is_a_place(service, poll_current):
+def test_a_client_is_asked_when_there_is_a_place(service, poll_current, monkeypatch):
     streams = service.context.streams
-    limit, streams.limit = streams.limit, 1
-    release_place = streams.open(NO_CHANGES)
-    assert not is_asked(poll_current("a"))
-    release_place(None, False)
-    streams.limit = limit
+    with monkeypatch.context() as patch:
+        patch.setattr(streams, "limit", 1)
+        release_place = streams.open(NO_CHANGES)
+        assert not is_asked(poll_current("a"))
+        release_place(None, False)
     assert is_asked(poll_current("a"))
 
 

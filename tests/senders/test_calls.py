@@ -76,9 +76,9 @@ def test_the_binary_mode_of_cloudevents_is_stored_as_its_sample(web, clock):
     assert row["payload"] == sample
 
 
-def test_cloudwatch_alarms_are_stored_as_their_samples(service, web, clock):
+def test_cloudwatch_alarms_are_stored_as_their_samples(service, web, clock, monkeypatch):
     amazon = Sns(clock)
-    service.context.sns.fetch = amazon.fetch
+    monkeypatch.setattr(service.context.sns, "fetch", amazon.fetch)
     sender = SENDERS["aws-sns"]
     topics = [sender.samples.firing["TopicArn"]]
     caller = Caller(web, clock, sender, {"headers": {}}, topics=topics)
