@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from sigservice.repository.access import api_tokens
-from tests.repository.kit import ids, is_locked_out, run
+from tests.repository.kit import ids, is_locked_out
 
 
 def add(conn, secret_hash=b"hash", **more):
@@ -25,12 +23,6 @@ def add(conn, secret_hash=b"hash", **more):
 
 def find(conn, secret_hash):
     return api_tokens.find(conn, secret_hash, datetime.now(UTC))
-
-
-@pytest.mark.parametrize("other", [b"", b"Hash", b"hash ", b"hash\x00", b"\xff"])
-def test_another_hash_finds_nothing(conn, other):
-    add(conn)
-    assert find(conn, other) is None
 
 
 def test_a_locked_table_can_be_read_but_not_written_or_locked_again(pool):
@@ -84,17 +76,3 @@ def test_last_use_only_moves_forward(conn):
     assert api_tokens.mark_used(conn, {second: now, first: now - timedelta(1)}) == 1
     assert [row["seen_at"] for row in api_tokens.list_all(conn)] == [now, now]
     assert api_tokens.mark_used(conn, {}) == 0
-
-
-def test_missing_parts_of_a_scope_are_found(conn):
-    run(conn, "INSERT INTO environments (name, type, sort_order) VALUES ('dev', 'test', 1)")
-    run(conn, "INSERT INTO projects (id, name) VALUES ('web', 'Web')")
-    scope = {"environment": "dev", "projects": ["z", "web", "a"]}
-    assert api_tokens.find_missing_scope(conn, **scope) == {
-        "has_environment": True,
-        "unknown_projects": ["z", "a"],
-    }
-    assert api_tokens.find_missing_scope(conn, environment="Dev", projects=[]) == {
-        "has_environment": False,
-        "unknown_projects": [],
-    }

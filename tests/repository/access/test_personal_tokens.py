@@ -8,7 +8,7 @@ import pytest
 
 from sigservice.db.errors import UniqueViolation
 from sigservice.repository.access import personal_tokens, users
-from tests.repository.kit import add_service_account, add_user, attempt, ids, is_locked_out
+from tests.repository.kit import add_user, attempt, is_locked_out
 
 NOW = datetime.now(UTC)
 
@@ -23,19 +23,6 @@ def add(conn, user_id, description="ci", **more):
         **values | more,
     )
     return row and row["id"]
-
-
-def test_tokens_are_listed_and_deleted_by_owner(conn):
-    ada, robot = add_user(conn), add_service_account(conn)
-    first, second, third = add(conn, ada), add(conn, robot), add(conn, robot, "b")
-    assert ids(personal_tokens.list_of_users(conn, [ada])) == [first]
-    assert ids(personal_tokens.list_of_users(conn, [robot, ada])) == [first, second, third]
-    assert personal_tokens.list_of_users(conn, []) == []
-    assert personal_tokens.list_of_users(conn, [2**62]) == []
-    assert personal_tokens.list_of_users(conn, [ada])[0]["description"] == "ci"
-    assert personal_tokens.delete(conn, ada, second) is False
-    assert personal_tokens.delete(conn, robot, second) is True
-    assert ids(personal_tokens.list_of_users(conn, [robot])) == [third]
 
 
 def test_the_limit_and_the_description_are_the_owners(conn):

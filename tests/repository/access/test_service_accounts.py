@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
-from sigservice.db.errors import UniqueViolation
 from sigservice.repository.access import service_accounts, users
-from tests.repository.kit import EDITOR_ROLE, add_user, attempt, ids, is_locked_out
+from tests.repository.kit import EDITOR_ROLE, add_user, is_locked_out
 
 
 def add(conn, username="robot"):
     return service_accounts.insert(conn, username=username, name=None, role_id=EDITOR_ROLE)
-
-
-def test_an_account_is_found_and_listed(conn):
-    ada, first, second = add_user(conn), add(conn), add(conn, "cron")
-    assert ids(service_accounts.list_all(conn)) == [first, second]
-    row = service_accounts.find(conn, first)
-    assert (row["username"], row["email"], row["role"]) == ("robot", None, "Editor")
-    assert service_accounts.find(conn, ada) is None
-    with pytest.raises(UniqueViolation), attempt(conn):
-        add(conn, "ADA")
 
 
 def test_users_are_not_service_accounts(conn):

@@ -21,12 +21,6 @@ FULL = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("login", ["ada", "ADA", "Ada"])
-def test_a_username_is_found_in_any_case(conn, login):
-    id = add_user(conn, "Ada")
-    assert users.find_by_login(conn, login)["id"] == id
-
-
 @pytest.mark.parametrize("login", ["ada@example.org", "ADA@EXAMPLE.ORG"])
 def test_an_address_is_found_in_any_case(conn, login):
     id = add_user(conn, None, email="Ada@Example.org")

@@ -10,17 +10,13 @@ import pytest
 from sigservice.repository import revisions
 from sigservice.repository.flags import (
     client_features,
-    feature_environments,
-    feature_tags,
 )
 from sigservice.repository.revisions import RevisionBump
 from tests.repository.kit import (
     add_built_ins,
     add_flag,
-    add_project,
     add_segment,
     add_strategy,
-    set_variants,
     touch,
 )
 
@@ -42,21 +38,6 @@ def bodies(conn, environment="development", item_type="flag", since=None):
     return [json.loads(row["body"]) for row in list_items(conn, environment, item_type, since)]
 
 
-def test_state_and_strategies_are_those_of_the_environment(conn):
-    feature_environments.set_states(conn, {("a", "production"): True}, touch([""]))
-    set_variants(conn, "a", "production", '[{"name": "x"}]')
-    add_strategy(conn, "1", environment="production", sort_order=2)
-    add_strategy(conn, "2", environment="production", name="other", sort_order=1)
-    add_strategy(conn, "3", environment="production", disabled=True)
-    add_strategy(conn, "4")
-    (body,) = bodies(conn, "production")
-    assert (body["enabled"], body["variants"]) == (True, [{"name": "x"}])
-    assert [strategy["name"] for strategy in body["strategies"]] == ["other", "default"]
-    assert set(body["strategies"][0]) == {"name", "parameters", "constraints", "variants"}
-    (body,) = bodies(conn)
-    assert (body["enabled"], len(body["strategies"])) == (False, 1)
-
-
 def test_segments_of_flags_are_listed(conn):
     two = add_segment(conn, "two", constraints=[{"n": 2}, {"n": 3}])
     one = add_segment(conn, "one", constraints=[{"n": 4}])
@@ -76,15 +57,6 @@ def test_segments_of_flags_are_listed(conn):
     ]
     (row,) = list_items(conn)
     assert sorted(row["segment_ids"]) == sorted([one, two, empty])
-
-
-def test_a_flag_has_its_project_and_tags(conn):
-    add_project(conn)
-    add_flag(conn, "b", "other")
-    feature_tags.add(conn, ["b"], [("simple", "yy"), ("simple", "x:y")])
-    a, b = list_items(conn)
-    assert (a["project"], a["tags"]) == ("default", None)
-    assert (b["project"], b["tags"]) == ("other", ["simple:x:y", "simple:yy"])
 
 
 def test_a_text_has_one_line(conn):

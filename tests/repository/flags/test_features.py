@@ -104,7 +104,3 @@ def test_a_page_by_name_reads_only_its_rows(conn, descending):
         plan = "\n".join(row[0] for row in cursor.fetchall())
     assert "features_pkey" in plan, plan
     assert "Sort" not in plan, plan
-
-
-def test_types_are_listed(conn):
-    assert named(features.list_types(conn), "id")[:2] == ["experiment", "kill-switch"]

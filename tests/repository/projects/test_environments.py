@@ -1,4 +1,4 @@
-"""Environments and their use by projects: order, counts, deletion."""
+"""The flags of environments are counted without archived ones."""
 
 from __future__ import annotations
 
@@ -35,25 +35,6 @@ def add_state(conn, feature, project, environment, enabled=True, archived=False)
     )
 
 
-def names(conn):
-    return [row["name"] for row in environments.list_all(conn)]
-
-
-def test_enabled_names_are_in_the_same_order(conn):
-    add(conn, "b")
-    add(conn, "c", enabled=False)
-    add(conn, "a")
-    assert environments.list_enabled_names(conn) == ["b", "a"]
-
-
-def test_enable_only_returns_the_changes(conn):
-    add(conn, "a", "b")
-    add(conn, "c", "d", enabled=False)
-    changed = environments.enable_only(conn, ["a", "c"])
-    assert sorted((row["name"], row["enabled"]) for row in changed) == [("b", False), ("c", True)]
-    assert environments.enable_only(conn, ["a", "c"]) == []
-
-
 def test_enabled_flags_are_counted_without_archived_ones(conn):
     add(conn, "a")
     add_project(conn, "p", "q")
@@ -66,21 +47,3 @@ def test_enabled_flags_are_counted_without_archived_ones(conn):
     assert (row["project_count"], row["enabled_toggle_count"], row["api_token_count"]) == (2, 2, 0)
     (row,) = environments.list_by_project(conn, "p")
     assert (row["visible"], row["enabled_toggle_count"]) == (True, 1)
-
-
-def test_new_links_are_returned(conn):
-    add(conn, "b", "a")
-    add_project(conn, "p", "q")
-    assert sorted(project_environments.link(conn, "p", ["a", "b"])) == ["a", "b"]
-    assert project_environments.link(conn, "p", ["a"]) == []
-    assert project_environments.link_all_projects(conn, ["a"]) == [
-        {"project": "q", "environment": "a"}
-    ]
-    assert project_environments.link_all_projects(conn, []) == []
-    assert project_environments.list_by_project(conn, "p") == [
-        {"environment": "b", "default_strategy": None},
-        {"environment": "a", "default_strategy": None},
-    ]
-    assert project_environments.update_default_strategy(conn, "p", "a", '{"name": "x"}')
-    assert not project_environments.update_default_strategy(conn, "q", "b", "{}")
-    assert project_environments.list_by_project(conn, "p")[1]["default_strategy"] == '{"name": "x"}'

@@ -1,9 +1,9 @@
-"""Strategy types, flag types, tag types and tags: order, uniqueness, deletion."""
+"""Where strategy types are used, and types of tags that are missing."""
 
 from __future__ import annotations
 
 from sigservice.repository.flags import feature_tags
-from sigservice.repository.projects import feature_types, strategy_types, tag_types, tags
+from sigservice.repository.projects import strategy_types, tag_types
 from tests.repository.kit import run
 
 
@@ -23,30 +23,6 @@ def test_flags_and_projects_of_a_strategy_type_are_listed(conn):
     assert strategy_types.list_flags(conn, "own") == ["f"]
     assert strategy_types.list_projects(conn, "own") == ["p"]
     assert strategy_types.list_flags(conn, "none") == strategy_types.list_projects(conn, "") == []
-
-
-def test_migrations_insert_the_feature_types(conn):
-    assert {row["id"] for row in feature_types.list_all(conn)} >= {"release", "kill-switch"}
-    feature_types.put(conn, [{"id": "release", "lifetimeDays": 7}, {"id": "new"}])
-    assert feature_types.find(conn, "release")["lifetime_days"] == 7
-    assert feature_types.find(conn, "new") is None
-
-
-def test_tags_are_deleted_with_their_type(conn):
-    assert tag_types.list_all(conn) == []
-    tag_types.put(conn, [{"name": "team"}, {"name": "module"}])
-    tags.put(conn, [{"type": type, "value": "web"} for type in ("team", "module", "team")])
-    changed = {"name": "team", "description": "d", "icon": "i", "color": "#000000"}
-    tag_types.put(conn, [changed])
-    assert tag_types.find(conn, "team") == changed
-    team = {"type": "team", "value": "web", "color": "#000000"}
-    assert tags.list_all(conn)[1:] == tags.list_all(conn, "team") == [team]
-    assert tags.find(conn, "team", "web") == team
-    assert tags.find(conn, "team", "other") is None
-    assert tags.delete(conn, "module", "web") is True
-    assert tags.delete(conn, "module", "web") is False
-    tag_types.delete(conn, "team")
-    assert tags.list_all(conn) == []
 
 
 def test_each_missing_type_of_tags_is_listed_once(conn):
