@@ -139,7 +139,9 @@ MakeRelay = Callable[..., RelayKit]
 def make_relay() -> Iterator[MakeRelay]:
     relays: list[Relay] = []
 
-    def make(url: str, tokens: str = CLIENT, **variables: str) -> RelayKit:
+    def make(
+        url: str, tokens: str = CLIENT, *, clock: Clock | None = None, **variables: str
+    ) -> RelayKit:
         environ = {
             "RELAY_UPSTREAM_URLS": url,
             "RELAY_TOKENS": tokens,
@@ -148,7 +150,7 @@ def make_relay() -> Iterator[MakeRelay]:
             "GRACEFUL_SHUTDOWN_TIMEOUT": "100",
             "NO_PROXY": "*",
         }
-        relay = Relay(load_settings(environ | variables), Clock())
+        relay = Relay(load_settings(environ | variables), clock or Clock())
         relays.append(relay)
         relay.start()
         return RelayKit(relay)
