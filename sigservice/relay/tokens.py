@@ -99,7 +99,7 @@ class Tokens:
 
     def check(self, items: Mapping[bytes, str]) -> dict[bytes, Scope]:
         """The scopes of the valid ones of these tokens, by SHA-256. Raises UnavailableError if one
-        isn't known and the upstream can't be all_secrets."""
+        isn't known and the upstream can't be asked."""
         results = {key: self.find_known(key) for key in items}
         futures = {}
         with self._lock:

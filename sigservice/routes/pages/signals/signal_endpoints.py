@@ -25,7 +25,6 @@ from sigservice.routes.pages.signals.endpoint_tabs import (
     make_breadcrumbs,
     make_tab_page,
 )
-from sigservice.services.actions.held_flags import name_alert
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
@@ -156,7 +155,7 @@ def _describe_last(signal: Row | None, summarizer: Summarizer) -> dict[str, Any]
         return {"last_text": "", "last_path": "", "last_at": None}
     summary = summarize_row(summarizer, signal)
     return {
-        "last_text": f"{name_alert(summary)[0] or 'a signal'} {summary.status}".strip(),
+        "last_text": f"{summary.name_alert()[0] or 'a signal'} {summary.status}".strip(),
         "last_path": f"{PATH}/{signal['endpoint_id']}/log/{signal['id']}",
         "last_at": signal["created_at"],
     }
