@@ -1,11 +1,19 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>Audit log</h1>
+<nav class="filters" aria-label="Filters">
+% for label, query, is_applied in links:
+<a href="?{{query}}" {{"aria-current=true" if is_applied else ""}}>{{label}}</a>
+% end
+</nav>
+<details {{"open" if has_more else ""}}>
+<summary>More</summary>
 <form method="get" class="inline filter" role="search">
 % for field in fields:
 % include("partials/filter_field.tpl", field=field)
 % end
 <button class="quiet">Filter</button>
 </form>
+</details>
 % include("partials/chips.tpl")
 % if not events:
 <p class="empty">{{"No events match." if is_filtered else "No events yet."}}</p>
