@@ -43,7 +43,8 @@ class Identity:
     `is_from_provider` is true if the provider opened the session, and `confirmed_at` is when the
     session was opened or confirmed there. `default_password_works` is true while any user still
     has the default password. `action_run`, {id, actionSetId, actionSet}, is set during the run of
-    an action set. `reason` is the user's answer to "Why?", which the events of the change contain.
+    an action set. `reason` is the user's answer to "Why?", which the events of the change contain;
+    `apply`, {source, revision}, is set during an apply of files.
     """
 
     user_id: int
@@ -63,6 +64,7 @@ class Identity:
     action_run: Mapping[str, Any] | None = None
     cause: Cause | None = None
     reason: str = ""
+    apply: Mapping[str, Any] | None = None
 
     def has_permission(self, permission: str) -> bool:
         return permission in self.permissions

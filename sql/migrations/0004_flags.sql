@@ -1,5 +1,13 @@
 -- Flags and segments.
 
+-- Where files of flags as code come from; see docs/flags-as-code.md. The columns `source` name what manages an item.
+CREATE TABLE sources (
+    name text PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 200),
+    revision text CHECK (length(revision) <= 200),
+    applied_at timestamptz NOT NULL,
+    applied_by text NOT NULL
+);
+
 -- A permanent flag is never ready to be removed; NULL is the default of its type.
 CREATE TABLE features (
     name text PRIMARY KEY CHECK (name ~ '^[A-Za-z0-9._~-]{1,100}$'),
@@ -12,10 +20,12 @@ CREATE TABLE features (
     created_by text NOT NULL,
     created_by_user_id integer,
     archived_at timestamptz,
-    permanent boolean
+    permanent boolean,
+    source text REFERENCES sources (name) ON DELETE SET NULL
 );
 CREATE INDEX features_active_idx ON features (project, stale) WHERE archived_at IS NULL;
 CREATE INDEX features_project_idx ON features (project);
+CREATE INDEX features_source_idx ON features (source) WHERE source IS NOT NULL;
 
 -- A missing row is a flag that is off. `variants` are those of older SDKs; strategies have their own.
 CREATE TABLE feature_environments (
@@ -51,7 +61,8 @@ CREATE TABLE segments (
     constraints jsonb NOT NULL DEFAULT '[]',
     created_at timestamptz NOT NULL DEFAULT now(),
     created_by text NOT NULL,
-    created_by_user_id integer
+    created_by_user_id integer,
+    source text REFERENCES sources (name) ON DELETE SET NULL
 );
 CREATE INDEX segments_project_idx ON segments (project);
 

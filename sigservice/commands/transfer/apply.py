@@ -24,10 +24,12 @@ from sigservice.outgoing.proxies import Proxies
 MAX_BYTES = 5 * 1024 * 1024
 MAX_WAIT_SECONDS = 60
 EXIT_CHANGES = 3
-_SIGNS = {"create": "+", "update": "~", "revive": "~"}
+_SIGNS = {"create": "+", "archive": "-"}
 _VERBS = {
     "create": ("to create", "created"),
     "update": ("to change", "changed"),
+    "adopt": ("to adopt", "adopted"),
+    "archive": ("to archive", "archived"),
     "revive": ("to revive", "revived"),
 }
 Problem = dict[str, Any]
@@ -56,6 +58,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--url", help="base URL of the service; default: SERVICE_URL")
     parser.add_argument("--token-file", metavar="FILE", help="file that contains only the token")
     parser.add_argument("--check", action="store_true", help="show the changes without writing")
+    parser.add_argument("--source", metavar="NAME", help="what manages the flags of the files")
+    parser.add_argument("--revision", metavar="TEXT", help="of the source, such as a commit")
+    parser.add_argument(
+        "--adopt", action="store_true", help="manage flags that exist and that nothing manages"
+    )
+    pruning = parser.add_mutually_exclusive_group()
+    pruning.add_argument(
+        "--prune",
+        dest="prune",
+        action="store_const",
+        const="unused",
+        help="archive flags of the source that the files no longer have and no SDK evaluates",
+    )
+    pruning.add_argument(
+        "--prune-used",
+        dest="prune",
+        action="store_const",
+        const="all",
+        help="archive them also while SDKs evaluate them",
+    )
     parser.add_argument("--revive", action="store_true", help="revive flags that are archived")
     parser.add_argument(
         "--skip-conflicts", action="store_true", help="leave out items that don't fit"
@@ -77,6 +99,8 @@ def run_command(
     try:
         if options.check and options.fingerprint:
             raise UsageError("--fingerprint can't be used with --check.")
+        if not options.source and (options.revision or options.adopt or options.prune):
+            raise UsageError("--revision, --adopt, --prune and --prune-used need --source.")
         url = options.url or environ.get("SERVICE_URL", "")
         if not url:
             raise UsageError("The URL of the service is missing: set SERVICE_URL or --url.")
@@ -130,6 +154,10 @@ def _make_body(options: argparse.Namespace, documents: Sequence[Document]) -> by
         {
             "documents": [document.value for document in documents],
             "check": options.check,
+            "source": options.source,
+            "revision": options.revision,
+            "adopt": options.adopt,
+            "prune": options.prune,
             "revive": options.revive,
             "conflicts": "skip" if options.skip_conflicts else "refuse",
             "fingerprint": options.fingerprint,
@@ -203,7 +231,7 @@ def _locate(detail: Problem, documents: Sequence[Document]) -> Problem:
 def _print_plan(answer: Mapping[str, Any]) -> None:
     lines = []
     for change in answer["changes"]:
-        lines.append(f"{_SIGNS[change['change']]} {change['text']}")
+        lines.append(f"{_SIGNS.get(change['change'], '~')} {change['text']}")
         lines += [f"    {detail['text']}" for detail in change["details"]]
     for label in ("held", "skipped", "note"):
         entries = answer["notes" if label == "note" else label]

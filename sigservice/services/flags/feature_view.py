@@ -50,6 +50,7 @@ def build_view(conn: Connection, project: str, name: str, user_id: int) -> dict[
         "links": [],
         "collaborators": {"users": []},
         "favorite": name in favorites.list_features(conn, user_id, [name]),
+        "managed": msgspec.json.decode(row["managed"]) if row["managed"] else None,
     }
 
 

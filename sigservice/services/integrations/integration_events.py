@@ -15,6 +15,7 @@ RECORDED: dict[str, tuple[str, ...]] = {
         "feature-dependency-added", "feature-dependency-removed", "feature-dependencies-removed",
         "feature-favorited", "feature-unfavorited", "features-imported",
         "features-applied",
+        "features-released",
     ),
     "Environments of flags": (
         "feature-environment-enabled", "feature-environment-disabled", "feature-kept-off",

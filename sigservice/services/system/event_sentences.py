@@ -44,6 +44,7 @@ SENTENCES = {
     "project-unfavorited": "removed the project {project} from their favorites",
     "features-imported": "imported flags into the project {project}",
     "features-applied": "applied files of flags",
+    "features-released": "ended the management of flags in files",
     "project-environment-added": "added the environment{environment} to the project {project}",
     "project-environment-removed": "removed the environment{environment} from the project"
     " {project}",

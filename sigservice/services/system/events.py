@@ -132,6 +132,8 @@ def store_all(conn: Connection, batch: Sequence[Event]) -> None:
 def _add_cause(data: Mapping[str, Any] | None, by: Identity) -> Mapping[str, Any] | None:
     if by.reason:
         data = {**(data or {}), "reason": by.reason}
+    if by.apply is not None:
+        data = {**(data or {}), "apply": by.apply}
     if by.action_run is not None:
         data = {**(data or {}), "actionRun": by.action_run}
     if by.cause is not None:

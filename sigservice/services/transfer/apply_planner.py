@@ -27,6 +27,7 @@ from sigservice.services.transfer.snapshots import (
 )
 
 Entry = dict[str, Any]
+_SUFFIXES = {"revive": ": revived", "archive": ": archived", "adopt": ": adopted"}
 
 
 class Hold(NamedTuple):
@@ -48,9 +49,36 @@ class Plan:
     notes: list[Entry] = field(default_factory=list)
     unchanged: int = 0
 
+    def add_change(
+        self,
+        kind: str,
+        project: str | None,
+        name: str,
+        change: str,
+        details: Sequence[Entry] = (),
+        is_adopted: bool = False,
+        drift: str = "",
+    ) -> None:
+        """`drift` says who changed the item here since the last apply."""
+        place = f" in {project}" if kind == "flag" else ""
+        suffix = _SUFFIXES.get(change, "") + (f", changed here {drift}" if drift else "")
+        self.changes.append(
+            {
+                "kind": kind,
+                "project": project,
+                "name": name,
+                "change": change,
+                "adopted": is_adopted,
+                "drift": bool(drift),
+                "text": f"{kind} {name}{place}{suffix}",
+                "details": [*details],
+            }
+        )
+
     def count(self) -> dict[str, int]:
         kinds = [change["change"] for change in self.changes]
-        counts = {name: kinds.count(name) for name in ("create", "update", "revive")}
+        names = ("create", "update", "adopt", "archive", "revive")
+        counts = {name: kinds.count(name) for name in names}
         others = {"held": len(self.holds), "skipped": len(self.skipped)}
         return counts | {"unchanged": self.unchanged} | others
 
@@ -58,13 +86,16 @@ class Plan:
 @dataclass
 class Planner:
     """`items` say what the files have, `used_projects` are those with flags, and `revived` the
-    flags that are revived first; `existing` has them as they are then."""
+    flags that are revived first; `existing` has them as they are then. `adopted` are the items that
+    a source manages from now on, and `drifted` says who changed flags since the last apply."""
 
     existing: Snapshot
     items: Mapping[tuple[str, str], Item]
     holds: Mapping[tuple[str, str], Hold]
     used_projects: Collection[str]
     revived: Collection[str]
+    adopted: Collection[tuple[str, str]] = ()
+    drifted: Mapping[str, str] = field(default_factory=dict)
 
     def make_plan(self, desired: Snapshot) -> Plan:
         """`desired` is checked."""
@@ -93,23 +124,18 @@ class Planner:
         details = list_details(old, new, declaration.attributes)
         project = getattr(new, "project", None)
         change = "create" if old is None else "update"
+        is_adopted = (group, name) in self.adopted
         if name in self.revived and group == "flags":
             change = "revive"
         elif old is not None and not details:
-            self._plan.unchanged += 1
-            return
-        place = f" in {project}" if group == "flags" else ""
-        self._plan.changes.append(
-            {
-                "kind": kind.label,
-                "project": project,
-                "name": name,
-                "change": change,
-                "text": f"{kind.label} {name}{place}" + (": revived" * (change == "revive")),
-                "details": details,
-            }
-        )
-        getattr(self._plan.snapshot, kind.member).append(new)
+            if not is_adopted:
+                self._plan.unchanged += 1
+                return
+            change = "adopt"
+        drift = self.drifted.get(name, "") if group == "flags" and change == "update" else ""
+        self._plan.add_change(kind.label, project, name, change, details, is_adopted, drift)
+        if change != "adopt":
+            getattr(self._plan.snapshot, kind.member).append(new)
 
     def _fill_definition(self, old: Any, item: Any, declaration: Item) -> Any:
         """The item with the existing values in place of what the file doesn't say."""
@@ -122,7 +148,7 @@ class Planner:
             text = (
                 f"environment {new.name} is {_name(old.enabled)}, {_name(new.enabled)} in the file"
             )
-            self._add(self._plan.notes, "environment", None, new.name, "state", text, new.name)
+            add_entry(self._plan.notes, "environment", None, new.name, "state", text, new.name)
             new.enabled = old.enabled
         if hasattr(new, "legal_values") and _is_same_set(old.legal_values, new.legal_values):
             new.legal_values = old.legal_values
@@ -142,7 +168,7 @@ class Planner:
                 result.append(link)
                 text = f"project {old.id} keeps {link.environment}, which the file doesn't have"
                 args = ("project", None, old.id, "environment", text, link.environment)
-                self._add(self._plan.notes, *args)
+                add_entry(self._plan.notes, *args)
         return [*result, *declared.values()]
 
     def _fill_feature(self, old: Feature | None, item: Feature, declaration: Item) -> Feature:
@@ -164,19 +190,6 @@ class Planner:
                 new.tags = old.tags
         new.environments = list(states.values())
         return new
-
-    def _add(
-        self,
-        entries: list[Entry],
-        kind: str,
-        project: str | None,
-        name: str,
-        reason: str,
-        text: str,
-        environment: str | None = None,
-    ) -> None:
-        entry = {"kind": kind, "project": project, "name": name, "environment": environment}
-        entries.append(entry | {"reason": reason, "text": text})
 
 
 @dataclass
@@ -266,10 +279,24 @@ class _StateFiller:
         place = f"flag {self.item.name} in {self._environment} {here}"
         if hold:
             text = f"{place}: {hold.text}"
-            self.planner._add(plan.holds, *item, hold.reason, text, self._environment)
+            add_entry(plan.holds, *item, hold.reason, text, self._environment)
         else:
             text = f"{place}, {there}"
-            self.planner._add(plan.notes, *item, "state", text, self._environment)
+            add_entry(plan.notes, *item, "state", text, self._environment)
+
+
+def add_entry(
+    entries: list[Entry],
+    kind: str,
+    project: str | None,
+    name: str,
+    reason: str,
+    text: str,
+    environment: str | None = None,
+) -> None:
+    """Adds an entry of what is held, skipped or noted."""
+    entry = {"kind": kind, "project": project, "name": name, "environment": environment}
+    entries.append(entry | {"reason": reason, "text": text})
 
 
 def pair_strategies(

@@ -4,11 +4,11 @@ Without changes nothing is locked and written. Otherwise the plan is made again 
 imports, so two applies have the effect of one after the other.
 """
 
+import dataclasses
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, ClassVar, Literal
 
 import msgspec
@@ -17,14 +17,17 @@ from msgspec.structs import replace
 from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError, NoPermissionError
+from sigservice.repository.flags import sources
 from sigservice.repository.projects import strategy_types
 from sigservice.repository.transfer import definitions
 from sigservice.services import revisions
 from sigservice.services.flags import feature_naming, features
 from sigservice.services.identity import ADMIN, EDIT, Identity
+from sigservice.services.problems import Problems
 from sigservice.services.projects import tag_types
 from sigservice.services.system import events
-from sigservice.services.transfer.apply_planner import Hold, Planner
+from sigservice.services.transfer.apply_planner import Hold, Planner, add_entry
+from sigservice.services.transfer.apply_sources import Conflict, SourceState
 from sigservice.services.transfer.definition_checker import Finding, ImportTarget
 from sigservice.services.transfer.flag_files import KINDS, FileReader
 from sigservice.services.transfer.snapshot_checker import SnapshotChecker
@@ -51,64 +54,152 @@ class ApplyRequest(msgspec.Struct):
     read_only: ClassVar = ()
     documents: list[dict[str, Any]]
     check: bool = False
+    source: str | None = None
+    revision: str | None = None
+    adopt: bool = False
+    prune: Literal["unused", "all"] | None = None
     revive: bool = False
     conflicts: Literal["refuse", "skip"] = "refuse"
     fingerprint: str | None = None
 
 
 def apply_files(
-    begin: Begin, request: ApplyRequest, by: Identity, limits: ImportLimits
+    begin: Begin, request: ApplyRequest, by: Identity, limits: ImportLimits, now: datetime
 ) -> dict[str, Any]:
     """The answer of the route; `begin` starts a transaction. Raises BadDataError and
     ExceedsLimitError for the files, ConflictError for what is here, NoPermissionError."""
+    _check_source(request)
     reader = FileReader()
     reader.read(request.documents)
     with begin(is_slow=True, snapshot=True) as conn:
-        apply = _Apply(conn, reader, request, limits)
+        apply = _Apply(conn, reader, request, limits, now)
         answer = apply.check(by)
-    if request.check or not apply.plan.changes:
+    if request.check or not (apply.has_changes or request.source):
         return answer
     with begin() as conn:
-        revisions.lock(conn)
-        apply = _Apply(conn, reader, request, limits)
-        answer = apply.check(by)
-        apply.write(by)
+        if apply.has_changes:
+            revisions.lock(conn)
+            apply = _Apply(conn, reader, request, limits, now)
+            answer = apply.check(by)
+            apply.write(by)
+        else:
+            sources.put(conn, request.source or "", request.revision, by.username)
     return answer
 
 
-@dataclass
-class _Conflict:
-    item: Feature
-    reason: str
-    message: str
+def _check_source(request: ApplyRequest) -> None:
+    """Raises BadDataError."""
+    problems = Problems()
+    for path in ("source", "revision"):
+        text = getattr(request, path)
+        if text is not None and not (
+            1 <= len(text) <= 200 and text == text.strip() and text.isprintable()
+        ):
+            problems.add(path, f"The {path} must have 1 to 200 printable characters.")
+    if request.source == "file":
+        problems.add("source", "This name is reserved.")
+    for path in ("revision", "adopt", "prune"):
+        if getattr(request, path) and request.source is None:
+            problems.add(path, f"{path} needs a source.")
+    problems.raise_if_any()
 
 
 class _Apply:
     """The plan of a request in a transaction."""
 
     def __init__(
-        self, conn: Connection, reader: FileReader, request: ApplyRequest, limits: ImportLimits
+        self,
+        conn: Connection,
+        reader: FileReader,
+        request: ApplyRequest,
+        limits: ImportLimits,
+        now: datetime,
     ) -> None:
         self._conn, self._items, self._request = conn, reader.items, request
-        names = [item.name for item in reader.snapshot.features]
-        self._target = read_target(conn, names, limits)
+        names = {
+            "flag": [item.name for item in reader.snapshot.features],
+            "segment": [item.name for item in reader.snapshot.segments],
+        }
+        self._target = read_target(conn, names["flag"], limits)
+        self._sources = SourceState(conn, request.source, names, now)
         desired = self._fill_projects(reader.snapshot)
         archived = {it.name for it in self._target.existing.features if it.archivedAt}
         self._revived = archived if request.revive else set()
-        conflicts = [it for item in desired.features for it in self._find_conflicts(item)]
+        conflicts = self._find_conflicts(desired)
+        self._make_plan(desired, conflicts)
+        if request.source is None:
+            conflicts += [
+                conflict
+                for it in self.plan.changes
+                if it["change"] != "create"
+                and (
+                    conflict := self._sources.find_conflict(
+                        it["kind"], it["project"], it["name"], adopt=True
+                    )
+                )
+            ]
+            if len(conflicts) > len(self.plan.skipped):
+                self._make_plan(desired, conflicts)
+
+    @property
+    def has_changes(self) -> bool:
+        return bool(self.plan.changes or any(self._sources.released.values()))
+
+    def _make_plan(self, desired: Snapshot, conflicts: list[Conflict]) -> None:
+        """Without the items that have conflicts. Raises ConflictError if these refuse the apply."""
+        request = self._request
         if conflicts and request.conflicts == "refuse":
             self._raise_conflicts(conflicts)
-        skipped = {it.item.name for it in conflicts}
-        self._revived -= skipped
-        desired = replace(
-            desired, features=[item for item in desired.features if item.name not in skipped]
-        )
+        skipped = {(it.kind, it.name) for it in conflicts}
+        self._revived = {name for name in self._revived if ("flag", name) not in skipped}
         self._existing = replace(
             self._target.existing, features=[*map(self._revive, self._target.existing.features)]
         )
-        self._desired = self._check_snapshot(desired)
-        self.plan = self._make_planner(names).make_plan(self._desired)
-        self.plan.skipped = [self._describe_skipped(it) for it in conflicts]
+        self._desired = self._check_snapshot(
+            replace(
+                desired,
+                features=[it for it in desired.features if ("flag", it.name) not in skipped],
+                segments=[it for it in desired.segments if ("segment", it.name) not in skipped],
+            )
+        )
+        names = {*(it.name for it in desired.features)}
+        names |= {name for kind, name in self._sources.owners if kind == "flag"}
+        holds = {
+            (row["feature"], row["environment"]): _describe_hold(row)
+            for row in definitions.list_holds(self._conn, sorted(names))
+        }
+        used_projects = {row["project"] for row in self._target.locations.values()}
+        self.plan = Planner(
+            self._existing,
+            self._items,
+            holds,
+            used_projects,
+            self._revived,
+            self._list_adopted(),
+            self._sources.drifted,
+        ).make_plan(self._desired)
+        for it in conflicts:
+            text = f"{it.kind} {it.message}"
+            add_entry(self.plan.skipped, it.kind, it.project, it.name, it.reason, text)
+        if request.source is not None:
+            parents = {
+                name: row["parent"]
+                for name, row in self._target.locations.items()
+                if row["parent"] and not row["archived"]
+            }
+            for item in self.plan.snapshot.features:
+                parents[item.name] = item.dependencies[0].feature if item.dependencies else ""
+            flags = {name: it for (name, _), it in holds.items() if it.reason != "schedule"}
+            self._sources.plan_undeclared(self.plan, request.prune, parents, flags)
+
+    def _list_adopted(self) -> set[tuple[str, str]]:
+        """The items that exist and that this apply marks, by group and name."""
+        if self._request.source is None:
+            return set()
+        existing = {("flags", name) for name in self._target.locations}
+        existing |= {("segments", it.name) for it in self._target.existing.segments}
+        owners = {(f"{kind}s", name) for kind, name in self._sources.owners}
+        return existing - owners
 
     def check(self, by: Identity) -> dict[str, Any]:
         """The answer. Raises NoPermissionError, and ConflictError for another fingerprint."""
@@ -117,7 +208,7 @@ class _Apply:
             (*key, sorted(item.attributes), item.enforces, item.enforcing)
             for key, item in sorted(self._items.items())
         ]
-        options = (request.revive, request.conflicts)
+        options = (request.source, request.adopt, request.prune, request.revive, request.conflicts)
         content = (self._desired, declared, options, plan.changes)
         encoded = msgspec.json.encode(content, order="deterministic")
         fingerprint = hashlib.sha256(encoded).hexdigest()[:16]
@@ -129,6 +220,8 @@ class _Apply:
             self._check_permissions(by)
         return {
             "applied": not request.check,
+            "source": request.source,
+            "revision": request.revision,
             "fingerprint": fingerprint,
             "counts": plan.count(),
             "changes": plan.changes,
@@ -139,14 +232,29 @@ class _Apply:
 
     def write(self, by: Identity) -> None:
         """Writes the plan with the events of each change."""
+        request, conn = self._request, self._conn
+        mark = {"source": request.source, "revision": request.revision}
+        if request.source is not None:
+            by = dataclasses.replace(by, apply=mark)
         if self._revived:
-            features.revive(self._conn, sorted(self._revived), by)
+            features.revive(conn, sorted(self._revived), by)
         SnapshotWriter(
-            self._conn, self._existing, by, overwrite=True, on_written=bool, is_complete=True
+            conn, self._existing, by, overwrite=True, on_written=bool, is_complete=True
         ).write(self.plan.snapshot)
-        check_moved_segments(self._conn, self._existing, self.plan.snapshot)
+        check_moved_segments(conn, self._existing, self.plan.snapshot)
+        for project in sorted({*self._sources.pruned_flags.values()}):
+            names = [it for it, place in self._sources.pruned_flags.items() if place == project]
+            features.archive(conn, project, names, by)
+        if request.source is not None:
+            sources.put(conn, request.source, request.revision, by.username)
+            flags = [item.name for item in self._desired.features]
+            segments = [item.name for item in self._desired.segments]
+            sources.mark(conn, request.source, flags=flags, segments=segments)
+            released = self._sources.released
+            sources.mark(conn, None, flags=released["flag"], segments=released["segment"])
         if self.plan.changes:
-            events.record(self._conn, "features-applied", by, data={"counts": self.plan.count()})
+            data = mark | {"counts": self.plan.count()}
+            events.record(conn, "features-applied", dataclasses.replace(by, apply=None), data=data)
 
     def _fill_projects(self, snapshot: Snapshot) -> Snapshot:
         """New projects that name no environments get all enabled ones, as by hand."""
@@ -163,37 +271,44 @@ class _Apply:
         ]
         return replace(snapshot, projects=projects)
 
-    def _find_conflicts(self, item: Feature) -> list[_Conflict]:
+    def _find_conflicts(self, desired: Snapshot) -> list[Conflict]:
+        """At most one for each flag and segment."""
+        conflicts = [self._find_conflict(item) for item in desired.features]
+        if self._request.source is not None:
+            existing = {it.name for it in self._target.existing.segments}
+            conflicts += [
+                self._sources.find_conflict(
+                    "segment", it.project, it.name, adopt=self._request.adopt
+                )
+                for it in desired.segments
+                if it.name in existing
+            ]
+        return [conflict for conflict in conflicts if conflict is not None]
+
+    def _find_conflict(self, item: Feature) -> Conflict | None:
         location = self._target.locations.get(item.name)
         if location is None:
-            return []
+            return None
+        key = ("flag", item.project, item.name)
         if location["project"] != item.project:
             text = f"{item.name} exists in the project {location['project']}."
-            return [_Conflict(item, "otherProject", text)]
+            return Conflict(*key, "otherProject", text)
         if location["archived"] and item.name not in self._revived:
-            return [_Conflict(item, "archived", f"{item.name} is archived.")]
-        return []
+            return Conflict(*key, "archived", f"{item.name} is archived.")
+        if self._request.source is None:
+            return None
+        return self._sources.find_conflict(*key, adopt=self._request.adopt)
 
-    def _raise_conflicts(self, conflicts: list[_Conflict]) -> None:
+    def _raise_conflicts(self, conflicts: list[Conflict]) -> None:
         details = [
             {
                 "message": it.message,
-                "path": self._items["flags", it.item.name].path,
+                "path": self._items[f"{it.kind}s", it.name].path,
                 "reason": it.reason,
             }
             for it in conflicts
         ]
         raise ConflictError(conflicts[0].message, details=details)
-
-    def _describe_skipped(self, conflict: _Conflict) -> dict[str, Any]:
-        return {
-            "kind": "flag",
-            "project": conflict.item.project,
-            "name": conflict.item.name,
-            "environment": None,
-            "reason": conflict.reason,
-            "text": f"flag {conflict.message}",
-        }
 
     def _revive(self, item: Feature) -> Feature:
         """The flag as it is after its revival."""
@@ -256,17 +371,11 @@ class _Apply:
         path = self._items[group, name].restore_path(inner)
         return Finding(finding.kind, finding.item, path, finding.message)
 
-    def _make_planner(self, names: list[str]) -> Planner:
-        holds = {
-            (row["feature"], row["environment"]): _describe_hold(row)
-            for row in definitions.list_holds(self._conn, names)
-        }
-        counts = Counter(row["project"] for row in self._target.locations.values())
-        return Planner(self._existing, self._items, holds, counts.keys(), self._revived)
-
     def _check_permissions(self, by: Identity) -> None:
-        changes = self.plan.changes
-        for change in changes:
+        if self._request.source is not None and not by.has_permission(EDIT):
+            text = "You need the permission EDIT for an apply with a source."
+            raise NoPermissionError(text, path="source", extra={"permissions": [EDIT]})
+        for change in self.plan.changes:
             is_new_project = change["kind"] == "project" and change["change"] == "create"
             needed = ADMIN if change["kind"] == "environment" or is_new_project else EDIT
             if not by.has_permission(needed):

@@ -24,11 +24,14 @@ SET type = excluded.type, description = excluded.description, stale = excluded.s
 SELECT count(*) FROM features WHERE archived_at IS NULL;
 
 -- name: list_features_by_name
--- The flags with these names, in any project, archived or not.
-SELECT name, project, type, description, stale, impression_data, {{is_permanent}} AS permanent,
-       created_at, created_by, created_by_user_id, archived_at,
+-- The flags with these names, in any project, archived or not. `managed` is NULL, or says by which source.
+SELECT f.name, f.project, f.type, f.description, f.stale, f.impression_data, {{is_permanent}} AS permanent,
+       f.created_at, f.created_by, f.created_by_user_id, f.archived_at,
        (SELECT max(seen_at) FROM feature_last_seen
-        WHERE feature = f.name AND seen_at >= f.created_at) AS last_seen_at
+        WHERE feature = f.name AND seen_at >= f.created_at) AS last_seen_at,
+       (SELECT jsonb_build_object('source', s.name, 'revision', s.revision, 'appliedAt',
+                                  to_char(s.applied_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+        FROM sources s WHERE s.name = f.source) AS managed
 FROM features f
 WHERE name = ANY(%(names)s)
 ORDER BY name;

@@ -22,6 +22,14 @@
 % if row["description"]:
 <p class="text description">{{row["description"]}}</p>
 % end
+% if feature["managed"]:
+% managed = feature["managed"]
+<p class="text">Managed in {{managed["source"]}}\\
+% if managed["revision"]:
+ at {{managed["revision"][:12]}}\\
+% end
+: the next apply sets back what its files say.</p>
+% end
 % include("flags/features/details.tpl")
 % if strip:
 <nav class="strip" aria-label="Environments">

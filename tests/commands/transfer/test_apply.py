@@ -160,3 +160,22 @@ def test_each_command_and_file_of_the_documentation_works(call):
     for text in files:
         assert [call(text, *options.split())[0] for options in commands] == [3, 0]
         assert call(text, "--check")[0] == 0
+
+
+def test_a_source_adopts_and_prunes(service, call):
+    web = webtest.TestApp(service.app)
+    web.post_json(FLAGS, {"name": "checkout"}, headers=ADMIN)
+    source = ("--source", "acme/shop")
+    assert "isn't managed" in call(FILE, *source)[2]
+    code, out, _ = call("version: 1\nflags: {checkout: }", *source, "--adopt", "--revision", "1")
+    assert (code, out) == (0, "~ flag checkout in default: adopted\n1 adopted, 0 unchanged\n")
+    code, out, _ = call("version: 1", *source, "--check")
+    assert (code, out.splitlines()[0]) == (0, "note: flag checkout isn't in the files")
+    code, out, _ = call("version: 1", *source, "--prune")
+    assert (code, out.splitlines()[0]) == (0, "- flag checkout in default: archived")
+
+
+@pytest.mark.parametrize("option", ["--adopt", "--prune", "--prune-used", "--revision=1"])
+def test_options_of_a_source_need_it(call, option):
+    code, _, err = call(FILE, option)
+    assert (code, "need --source" in err) == (2, True)

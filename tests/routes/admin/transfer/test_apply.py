@@ -9,6 +9,7 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN
+from tests.jobs.release_kit import STEPS, Releases
 
 PATH = "/api/admin/apply"
 FLAGS = "/api/admin/projects/default/features"
@@ -424,3 +425,18 @@ def test_a_thousand_flags_are_checked_in_time(apply):
     answer = apply(document, check=True)
     assert answer["counts"]["unchanged"] == 1000
     assert time.monotonic() - start < 10  # 1 s on a quiet machine
+
+
+def test_a_release_keeps_states_and_strategies_until_someone_changes_the_flag(service, apply):
+    kit = Releases(service, service.context.clock)
+    body = {"strategyId": kit.strategy["id"], "steps": STEPS, "guards": []}
+    release = kit.post(f"{kit.place}/releases", body, 201)
+    place = {"enabled": False, "strategies": [{"title": "New", "rollout": 80}]}
+    document = flags(checkout={"environments": {"production": place}}) | {"states": "enforce"}
+    assert {entry["reason"] for entry in apply(document)["held"]} == {"release"}
+    kit.post(f"{kit.place}/releases/{release['id']}/rollback", {"reason": "slow"})
+    answer = apply(document)
+    assert ({entry["reason"] for entry in answer["held"]}, answer["changes"]) == ({"release"}, [])
+    kit.edit_strategy(rollout=5)
+    assert apply(document)["held"] == []
+    assert (kit.read_strategy()["title"], kit.rollout()) == ("New", 80)
