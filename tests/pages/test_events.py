@@ -199,7 +199,7 @@ def test_links_filter_by_time_environment_and_kind(ada, flags, clock):
     flags.create_flag()
     flags.switch()
     page = ada.get("/admin/events?kind=switches")
-    assert sentences(page) == ["API token admin enabled checkout in production"]
+    assert sentences(page) == ["API token admin turned checkout on in production"]
     links = {a.get_text(): a for a in page.html.find("nav", attrs={"aria-label": "Filters"})("a")}
     week = (clock.now() - timedelta(6)).date()
     assert links["7 days"]["href"] == f"?kind=switches&from={week}"

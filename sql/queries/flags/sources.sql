@@ -19,7 +19,7 @@ DELETE FROM sources WHERE name = %(name)s;
 -- name: list_managed
 -- What a source manages, and what others manage of these flags and segments.
 SELECT 'flag' AS kind, f.project, f.name, f.source, f.archived_at IS NOT NULL AS archived,
-       coalesce(f.last_seen_at, '-infinity') > %(used_after)s OR EXISTS (
+       EXISTS (
            SELECT FROM feature_last_seen l
            WHERE l.feature = f.name AND l.seen_at >= f.created_at AND l.seen_at > %(used_after)s) AS is_used
 FROM features f
