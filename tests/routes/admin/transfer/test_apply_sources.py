@@ -95,11 +95,9 @@ def test_what_the_files_no_longer_have_is_a_note_until_it_is_pruned(web, apply):
     assert apply(flags(checkout=None), prune="unused")["changes"] == []
 
 
-def test_a_flag_that_is_evaluated_is_not_pruned(service, web, apply):
+def test_a_flag_that_is_evaluated_is_not_pruned(rows, web, apply):
     apply(flags(checkout=None, old=None))
-    now = service.context.clock.now()
-    with service.context.database.transaction() as conn, conn.cursor() as cursor:
-        cursor.execute("UPDATE features SET last_seen_at = %s WHERE name = 'old'", (now,))
+    rows("INSERT INTO feature_last_seen VALUES ('old', 'production', now())")
     answer = apply(flags(checkout=None), prune="unused")
     assert (answer["changes"], answer["held"][0]["reason"]) == ([], "used")
     assert apply(flags(checkout=None), prune="all")["counts"]["archive"] == 1
