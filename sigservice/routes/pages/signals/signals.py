@@ -182,13 +182,18 @@ def format_payload(payload: str) -> str:
 
 
 def _merge_repeats(signals: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Signals of one alert that follow each other, from one sender and with one result, are one
-    row, which has the newest and the `ids` of all."""
+    """Equal alerts that follow each other, from one sender and with one result, are one row, which
+    has the newest and the `ids` of all."""
     rows: list[dict[str, Any]] = []
     for signal in signals:
-        summary, evaluation = signal["summary"], signal["evaluation"]
-        own = (summary, signal["token_name"], signal["sent_by"], evaluation.result)
-        if rows and summary.status and not evaluation.is_waiting and rows[-1]["equal"] == own:
+        evaluation, sender = signal["evaluation"], (signal["token_name"], signal["sent_by"])
+        own = (signal["payload"], sender, evaluation.result)
+        if (
+            rows
+            and signal["summary"].status
+            and not evaluation.is_waiting
+            and rows[-1]["equal"] == own
+        ):
             rows[-1]["ids"].append(signal["id"])
         else:
             rows.append(signal | {"equal": own, "ids": [signal["id"]]})
