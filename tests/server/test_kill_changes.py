@@ -14,7 +14,8 @@ from tests.server.kills import Pair, count_kills, embedded
 from tests.server.process import Process, run_service, until
 from tests.waiting import DEADLINE_SECONDS
 
-NEED_SERVICES = {"change_activate", "change_environment", "change_import"}  # not the admin API
+# Not by the admin API.
+NEED_SERVICES = {"change_activate", "change_environment", "change_import", "change_parameters"}
 TOKENS = {environment: f"*:{environment}.reader" for environment in ENVIRONMENTS}
 ENVIRON = {"INIT_CLIENT_API_TOKENS": ",".join(TOKENS.values())}
 
