@@ -5,6 +5,8 @@ execute psql commands in the file, as the account that runs the restore; and pg_
 servers before 17 a setting that they refuse.
 """
 
+import os
+import select
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -39,6 +41,7 @@ _MAGIC = b"PGDMP"
 _FOR_PSQL = (b"\\restrict ", b"\\unrestrict ")
 _NEWER = b"SET transaction_timeout"  # unknown to servers before 17
 _END_OF_ROWS = b"\\.\n"
+SILENT_SECONDS = 60
 
 
 @contextmanager
@@ -136,7 +139,7 @@ def _execute_dump(
         with process:
             try:
                 assert process.stdout is not None
-                _execute_script(cursor, process.stdout)
+                _execute_script(cursor, _Output(process.stdout.fileno()))
             except BaseException:
                 process.kill()
                 raise
@@ -147,7 +150,7 @@ def _execute_dump(
             )
 
 
-def _execute_script(cursor: psycopg2.extensions.cursor, script: IO[bytes]) -> None:
+def _execute_script(cursor: psycopg2.extensions.cursor, script: "_Output") -> None:
     """Executes statements, and copies the rows that follow a COPY."""
     ignored = _FOR_PSQL if cursor.connection.server_version >= 170000 else (*_FOR_PSQL, _NEWER)
     lines: list[bytes] = []
@@ -167,10 +170,35 @@ def _execute_lines(cursor: psycopg2.extensions.cursor, lines: list[bytes]) -> No
         cursor.execute(b"".join(lines))
 
 
+class _Output:
+    """The lines that pg_restore writes. Some damaged files make it compute for ever."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor, self._lines, self._rest = descriptor, list[bytes](), b""
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLIN)
+
+    def readline(self) -> bytes:
+        """The next line, b"" at the end. Raises StartError after SILENT_SECONDS without output."""
+        while not self._lines:
+            if not self._poll.poll(SILENT_SECONDS * 1000):
+                raise StartError(
+                    "The backup was not restored: it is damaged. pg_restore has written nothing "
+                    f"for {SILENT_SECONDS} s."
+                )
+            data = os.read(self._descriptor, 1 << 16)
+            if not data:
+                line, self._rest = self._rest, b""
+                return line
+            *lines, self._rest = (self._rest + data).split(b"\n")
+            self._lines = [line + b"\n" for line in reversed(lines)]
+        return self._lines.pop()
+
+
 class _Rows:
     """The file that `copy_expert` reads: the rows of one table."""
 
-    def __init__(self, script: IO[bytes]) -> None:
+    def __init__(self, script: "_Output") -> None:
         self._script, self._has_ended = script, False
 
     def read(self, size: int) -> bytes:

@@ -235,11 +235,27 @@ def test_damaged_file_is_refused(backup_of_filled, create, connect, damage):
     assert list_relations(connect(target)) == []
 
 
+def test_restore_ends_if_pg_restore_writes_nothing(monkeypatch):
+    """As for some damaged files, for which it computes for ever."""
+    monkeypatch.setattr(restore, "SILENT_SECONDS", 0.01)
+    reading, writing = os.pipe()
+    with open(reading, "rb") as _, open(writing, "wb", buffering=0) as output:
+        script = restore._Output(reading)
+        output.write(b"one\rline\nthe")
+        assert script.readline() == b"one\rline\n"
+        with pytest.raises(StartError, match="it is damaged"):
+            script.readline()
+        output.write(b" end")
+        output.close()
+        assert (script.readline(), script.readline()) == (b"the end", b"")
+
+
 def test_changed_byte_is_noticed_where_it_changes_a_row(
-    filled, backup_data, create, connect, tmp_path
+    filled, backup_data, create, connect, tmp_path, monkeypatch
 ):
     """pg_restore verifies a checksum of the rows of each table. The list of tables, which comes
     first, has none."""
+    monkeypatch.setattr(restore, "SILENT_SECONDS", 5)
     file, target, rows = tmp_path / "x", create(), read_tables(connect(filled))
     choose = random.Random(1)
     for _ in range(CHANGED_BYTES):

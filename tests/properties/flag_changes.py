@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import webtest
 
 from sigservice.application.service import Service
+from sigservice.errors import NotFoundError
 from sigservice.services import revisions
-from sigservice.services.flags import feature_switches, strategies
+from sigservice.services.flags import feature_switches, features, strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import SYSTEM
 from sigservice.services.projects import environments
@@ -166,6 +168,21 @@ class Changes:
                 revisions.lock(conn)
                 parameters = {"rollout": rollout}
                 strategies.set_parameters(conn, target, strategy["id"], parameters, SYSTEM)
+
+    def change_permanent(self) -> None:
+        """As the list of flags does."""
+        name, _, _ = self._pick()
+        with (
+            contextlib.suppress(NotFoundError),
+            self._services[0].context.database.transaction() as conn,
+        ):
+            features.mark_permanent(conn, self._find_project(name), [name], SYSTEM)
+
+    def change_apply(self) -> None:
+        tag = self.random.choice(("simple:red", "simple:blue"))
+        flags = {name: {"tags": [tag]} for name in NAMES[:3]}
+        document = {"version": 1, "project": "default", "flags": flags}
+        self._send("POST", "apply", {"documents": [document], "source": "files", "adopt": True})
 
     def change_remove_strategy(self) -> None:
         _, path, environment = self._pick()

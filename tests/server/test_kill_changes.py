@@ -15,7 +15,10 @@ from tests.server.process import Process, run_service, until
 from tests.waiting import DEADLINE_SECONDS
 
 # Not by the admin API.
-NEED_SERVICES = {"change_activate", "change_environment", "change_import", "change_parameters"}
+NEED_SERVICES = {
+    *("change_activate", "change_environment", "change_import", "change_parameters"),
+    "change_permanent",
+}
 TOKENS = {environment: f"*:{environment}.reader" for environment in ENVIRONMENTS}
 ENVIRON = {"INIT_CLIENT_API_TOKENS": ",".join(TOKENS.values())}
 
