@@ -52,9 +52,10 @@ class SignalSummary:
         )
 
     def name_alert(self) -> tuple[str, str]:
-        """(name, text) of the alert: the first values, or ""."""
-        others = [it.text for it in self.fields[1:] if it.label.lower() not in _STATE_LABELS]
-        return self.fields[0].text if self.fields else "", others[0] if others else ""
+        """(name, text) of the alert: the first values that aren't its state, or ""."""
+        texts = [it.text for it in self.fields if it.label.lower() not in _STATE_LABELS]
+        name, text = [*texts, "", ""][:2]
+        return name, text
 
     def to_json(self) -> dict[str, Any]:
         return {"summary": self.fields, "status": self.status, "severity": self.severity}

@@ -87,6 +87,14 @@ def test_configured_fields_have_their_labels_and_order():
     assert summarizer.list_texts({"alerts": [{"host": 5}]}) == ["", "5", ""]
 
 
+def test_state_of_an_alert_is_not_its_name():
+    payload = {"status": "firing", "title": "Errors", "summary": "Too many"}
+    fields = [SummaryField(name, name) for name in payload]
+    summary = Summarizer(EndpointOptions(summary=fields)).summarize(payload)
+    assert summary.name_alert() == ("Errors", "Too many")
+    assert Summarizer(EndpointOptions()).summarize({"status": "firing"}).name_alert() == ("", "")
+
+
 def test_payload_without_a_configured_value_gets_the_automatic_summary():
     assert configure(("Team", "labels.team")).summarize({"type": "test"}).text == "type: test"
 
